@@ -92,7 +92,7 @@ inline bool isRecording() noexcept {
 
 // Writes what was recorded since the last start() to a file, as Chrome's JSON if the path ends with ".json",
 // else as Perfetto's trace. It may go on meanwhile: what is written over is left out, and the file says so.
-// Any thread or task. Blocks the thread for the writing. 65,536 events take some 30 ms. Calls no malloc.
+// Any thread or task. Blocks the thread for the writing. 65,536 events take some 100 ms. Calls no malloc.
 // Returns: false, after a warning that says why, if nothing was recorded, or the file cannot be written.
 WEFT_EXPORT bool dump(const char* path) noexcept;
 

@@ -115,10 +115,9 @@ void CurrentFiber::wait(const RecordedEvent& event) {
     const ShortText name([&](Text& out) { out << "waits: " << what; });
     const ShortText object([&](Text& out) { out.hex(event.second); });
     const TimelineArgument argument("object", object.view());
-    tracks_.push(fiber(), SliceKind::Wait, name.view(), kWaitCategory,
-                 {&argument, event.hasSecond ? 1U : 0U});
+    tracks_.push(fiber(), SliceKind::Wait, name.view(), {&argument, event.hasSecond ? 1U : 0U});
   } else if (fiber().open.has(SliceKind::Task)) {
-    tracks_.push(fiber(), SliceKind::Wait, "lets others run", kWaitCategory);
+    tracks_.push(fiber(), SliceKind::Wait, "lets others run");
   }
 }
 
@@ -149,7 +148,7 @@ void CurrentFiber::takeTask(const RecordedEvent& event) {
     if (event.hasSecond) {
       fiber.task = names_.named(event.second, event.text);
     }
-    tracks_.push(fiber, SliceKind::Task, fiber.task, kTaskCategory, {&code, event.hasSecond ? 1U : 0U});
+    tracks_.push(fiber, SliceKind::Task, fiber.task, {&code, event.hasSecond ? 1U : 0U});
   }
 }
 
@@ -157,19 +156,15 @@ void CurrentFiber::takeScope(const RecordedEvent& event) {
   switch (event.kind) {
     case TraceKind::InPlaceBegan:
       showTask();
-      return tracks_.push(fiber(), SliceKind::InPlace, names_.task(event.operand), kTaskCategory);
+      return tracks_.push(fiber(), SliceKind::InPlace, names_.task(event.operand));
     case TraceKind::InPlaceEnded:
       return tracks_.popThrough(fiber(), SliceKind::InPlace);
     case TraceKind::ScopeBegan:
-      return tracks_.push(fiber(), SliceKind::Scope, names_.nameOf(event), "scope");
+      return tracks_.push(fiber(), SliceKind::Scope, names_.nameOf(event));
     case TraceKind::ScopeEnded:
       return tracks_.popThrough(fiber(), SliceKind::Scope);
-    case TraceKind::IoBegan:
-      return tracks_.push(fiber(), SliceKind::Io, names_.nameOf(event), "io");
-    case TraceKind::IoEnded:
-      return tracks_.popThrough(fiber(), SliceKind::Io);
     case TraceKind::StepBegan:
-      return tracks_.push(fiber(), SliceKind::Step, names_.task(event.operand), kTaskCategory);
+      return tracks_.push(fiber(), SliceKind::Step, names_.task(event.operand));
     case TraceKind::StepEnded:
       return tracks_.popThrough(fiber(), SliceKind::Step);
     default:

@@ -10,6 +10,23 @@
 #include "inspect/text.h"
 
 namespace weft::inline v0_1::detail::inspect {
+namespace {
+
+std::string_view categoryOf(SliceKind kind) {
+  switch (kind) {
+    case SliceKind::Task:
+    case SliceKind::InPlace:
+    case SliceKind::Step:
+      return kTaskCategory;
+    case SliceKind::Wait:
+      return kWaitCategory;
+    case SliceKind::Scope:
+      return kScopeCategory;
+  }
+  return {};
+}
+
+}  // namespace
 
 FiberTracks::FiberTracks(TimelineParts& parts, const TrackPen& pen)
     : parts_(parts),
@@ -29,8 +46,6 @@ std::string_view FiberTracks::earlierName(SliceKind kind) {
       return "scope that began earlier";
     case SliceKind::Wait:
       return "waits since earlier";
-    case SliceKind::Io:
-      return "I/O that began earlier";
     case SliceKind::Step:
       return "step that began earlier";
   }
@@ -114,7 +129,7 @@ void FiberTracks::openEarlier(Fiber& fiber) {
     pushEarlier(fiber, earlier_.pop(fiber.earlier));
   }
   if (fiber.wasSuspended && !fiber.open.isEmpty()) {
-    push(fiber, SliceKind::Wait, earlierName(SliceKind::Wait), kWaitCategory);
+    push(fiber, SliceKind::Wait, earlierName(SliceKind::Wait));
   }
 }
 
@@ -124,7 +139,7 @@ void FiberTracks::pushEarlier(Fiber& fiber, SliceKind kind) {
   if (kind == SliceKind::Task) {
     fiber.task = name;
   }
-  push(fiber, kind, name, kTaskCategory);
+  push(fiber, kind, name);
 }
 
 void FiberTracks::closeAll() {
@@ -138,11 +153,11 @@ void FiberTracks::mark(Fiber& fiber, std::string_view name) {
   pen_.instant(trackOf(fiber), name);
 }
 
-void FiberTracks::push(Fiber& fiber, SliceKind kind, std::string_view name, std::string_view category,
+void FiberTracks::push(Fiber& fiber, SliceKind kind, std::string_view name,
                        std::span<const TimelineArgument> arguments) {
   slices_.push(fiber.open, kind);
   fiber.isShown = true;
-  pen_.beginSlice(trackOf(fiber), name, category, arguments);
+  pen_.beginSlice(trackOf(fiber), name, categoryOf(kind), arguments);
 }
 
 void FiberTracks::pop(Fiber& fiber) {

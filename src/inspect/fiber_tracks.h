@@ -71,7 +71,7 @@ class FiberTracks {
   void closeAll();
 
   void mark(Fiber& fiber, std::string_view name);
-  void push(Fiber& fiber, SliceKind kind, std::string_view name, std::string_view category,
+  void push(Fiber& fiber, SliceKind kind, std::string_view name,
             std::span<const TimelineArgument> arguments = {});
   // Requires: a slice is open.
   void pop(Fiber& fiber);

@@ -11,7 +11,6 @@ namespace {
 
 // More would be a sign of damage.
 constexpr uint32_t kMostRings = 1u << 16;
-constexpr uint64_t kMostSlots = uint64_t{1} << 28;
 
 class RecordingReader {
  public:
@@ -62,7 +61,7 @@ class RecordingReader {
   void readEvents(Address address, Recording::Thread& thread) {
     const auto capacity = get<uint64_t>(address + offsets_.traceMask) + 1;
     const uint64_t end = numWritten(address);
-    if (capacity == 0 || capacity > kMostSlots || (capacity & (capacity - 1)) != 0) {
+    if (capacity == 0 || capacity > kMostTraceEvents || (capacity & (capacity - 1)) != 0) {
       return;
     }
     const uint64_t begin =

@@ -61,14 +61,15 @@ enum class TraceKind : uint8_t {
   // time. A text of 15 bytes without a zero goes on in the next event.
   Text,
 
-  IoBegan,    // the address of the text that says what
-  IoEnded,    // 0
   StepBegan,  // of a weft::fair task: the address of its code
   StepEnded,  // 0
 };
 
 // The bytes of a text that are kept, in Text or of a text at an address. The rest is cut off.
 inline constexpr size_t kMostTraceText = 256;
+
+// A ring has no more events.
+inline constexpr uint64_t kMostTraceEvents = uint64_t{1} << 28;
 
 struct TraceEvent {
   static constexpr int kTimeShift = 8;

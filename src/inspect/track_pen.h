@@ -15,6 +15,7 @@ namespace weft::inline v0_1::detail::inspect {
 inline constexpr std::string_view kTaskCategory = "task";
 inline constexpr std::string_view kWaitCategory = "wait";
 inline constexpr std::string_view kIdleCategory = "idle";
+inline constexpr std::string_view kScopeCategory = "scope";
 
 // Writes on the tracks of one thread and its fibers what happens at the time `now`. Writes nothing on a track
 // that has not been added, whose id is 0: what a thread has recorded can be followed to find its tracks.

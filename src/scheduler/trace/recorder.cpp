@@ -31,7 +31,6 @@ namespace {
 constexpr int kKept = 32;
 
 constexpr uint64_t kFewestEvents = 64;
-constexpr uint64_t kMostEvents = uint64_t{1} << 28;
 
 // The calling thread has got no memory. It asks again once another recording has begun.
 constinit thread_local uint64_t refusedSince = 0;
@@ -131,11 +130,12 @@ namespace {
 
 void check(const Config& config) {
   using detail::kFewestEvents;
-  using detail::kMostEvents;
+  using detail::inspect::kMostTraceEvents;
   constexpr std::chrono::nanoseconds kNone{0};
-  WEFT_ASSERT(config.eventsPerThread >= kFewestEvents && config.eventsPerThread <= kMostEvents,
+  WEFT_ASSERT(config.eventsPerThread >= kFewestEvents && config.eventsPerThread <= kMostTraceEvents,
               "trace::start(): %zu events for each thread. Choose from %zu to %zu; an event takes 16 bytes.",
-              config.eventsPerThread, static_cast<size_t>(kFewestEvents), static_cast<size_t>(kMostEvents));
+              config.eventsPerThread, static_cast<size_t>(kFewestEvents),
+              static_cast<size_t>(kMostTraceEvents));
   WEFT_ASSERT(config.longestTask >= kNone && config.longestWake >= kNone && config.dumpInterval >= kNone,
               "trace::start(): a time of Config is less than zero. Zero means that there is no limit.");
   WEFT_ASSERT(config.path != nullptr || (config.longestTask == kNone && config.longestWake == kNone),
