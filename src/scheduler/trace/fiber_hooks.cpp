@@ -16,10 +16,10 @@ constinit detail::Wishes detail::wishes;
 
 const FiberHooks* setFiberHooks(const FiberHooks* hooks) noexcept {
   // (1) acq_rel: publishes what `hooks` points to, and sees what those before point to; pairs with (1), and
-  // with the load in Worker::followAnew().
+  // with the load in Worker::followNow().
   const FiberHooks* const before = detail::wishes.hooks.exchange(hooks, std::memory_order_acq_rel);
   // (2) release: who sees the change sees these hooks, or newer ones; pairs with the load in
-  // Worker::followAnew().
+  // Wishes::current().
   detail::wishes.word.fetch_add(detail::Wishes::kNewHooks, std::memory_order_release);
   return before;
 }

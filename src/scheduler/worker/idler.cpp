@@ -69,7 +69,6 @@ Work Idler::waitForWork() {
       }
     }
   });
-  worker_.goOnWith(found_.fiber);
   return std::exchange(found_, Work());
 }
 
@@ -118,12 +117,12 @@ SearchBudget::Duration Idler::takeGap(TimePoint now) { return now - std::exchang
 // last can be seen from outside: the thread is still on its stack.
 template <class Function>
 void Idler::idleVisibly(Function&& function) {
-  worker_.recordIdle(TraceKind::IdleBegan);
+  worker_.noteIdleBegan();
   isIdle_.store(true, std::memory_order_relaxed);  // relaxed, both: for who looks at the stack
   OSFiber::callVisibly(
       worker_.fibers().current().os, [](void* called) { (*static_cast<Function*>(called))(); }, &function);
   isIdle_.store(false, std::memory_order_relaxed);
-  worker_.recordIdle(TraceKind::IdleEnded);
+  worker_.noteIdleEnded(found_.fiber);
 }
 
 void Idler::awaitReady(TimePoint until) {

@@ -207,11 +207,11 @@ void Worker::holdBack() {
   }
 }
 
-// wake() by another thread; by this worker's own if its events are recorded.
+// wake() by another thread; by this worker's own if it is observed.
 void Worker::wakeFromElsewhere(FiberControlBlock& fiber) noexcept {
   const Worker* const waker = current();
-  if (isRecording()) [[unlikely]] {
-    recordWake(fiber);
+  if (wishes.areWakesNoted()) [[unlikely]] {
+    noteWake(fiber);
   }
   if (waker == this) {
     wakeHere(fiber);
@@ -252,7 +252,7 @@ void Worker::takeMail() {
 bool Worker::expireTimers() {
   return timers_.expire([this](FiberControlBlock& fiber) {
     fiber.isTimedOut = true;
-    recordTimer(fiber);
+    noteTimer(fiber);
     timers_.beginDue();
     throttle_.noteForeignWakes(1);
     ready_.push(fiber);

@@ -118,19 +118,18 @@ class Worker {
   // Readies fibers that other threads have woken, or whose time has come. Returns: whether any is ready.
   bool gatherReady();
   void endSleep() { fairness_.restart(timeOfTurns(noteTime())); }
-  // Its thread has nothing to run: IdleBegan or IdleEnded. At both it follows the wishes.
-  void recordIdle(TraceKind kind);
-  // After that: it goes on with `next`, if not null. A switch to another fiber tells of itself.
-  void goOnWith(const FiberControlBlock* next);
+  // Its thread has nothing to run, or has again. `next`: the fiber that goes on, if that is known. At both it
+  // follows the wishes.
+  void noteIdleBegan();
+  void noteIdleEnded(const FiberControlBlock* next);
 
   // Makes `fiber`, of this worker, ready. Any thread.
   void wake(FiberControlBlock& fiber) noexcept;
 
-  // Begins or ends to record this worker's events and to call hooks, if that is no longer as it is wanted.
+  // Begins or ends to observe this worker, if what is wished has changed: see worker_observed.cpp.
   void followWishes() {
-    // relaxed: followAnew() looks again.
-    if (wishes.word.load(std::memory_order_relaxed) != followed_) [[unlikely]] {
-      followAnew();
+    if (const uint32_t word = wishes.current(); word != followed_) [[unlikely]] {
+      followNow(word);
     }
   }
 
@@ -159,27 +158,31 @@ class Worker {
   void runUntilIdle(Work work);
   void runTask(TaskNode* node);
 
-  void followAnew();
+  // Whether somebody wants to know of this worker's work. Who that is calls what follows: see
+  // worker_observed.cpp.
+  bool isObserved() const { return unobserved_ == nullptr; }
+  void followNow(uint32_t word);
   void follow(uint32_t word, const FiberHooks* hooks);
+  static void runTaskObserved(TaskNode* node);
+  static void switchObserved(OSFiber& from, OSFiber& to, void** globals);
+  void goOnWith(const FiberControlBlock* next);
+  void noteWake(FiberControlBlock& fiber) const noexcept;
+  void noteTimer(FiberControlBlock& fiber) const;
 
-  // Whether this worker's events are recorded: see setRecorded().
-  bool isRecorded() const { return unrecorded_ == nullptr; }
+  // The flight recorder, while isRecorded_: see worker_recording.cpp.
   void setRecorded(bool isWanted);
+  static uint64_t recordTaskBegan(const TaskNode& node);
+  static void recordSwitch(const FiberControlBlock& from, const FiberControlBlock& to);
+  static void recordIdleBegan(const FiberControlBlock& fiber);
+  static void recordResumed(const FiberControlBlock& fiber);
   void recordWake(const FiberControlBlock& fiber) const noexcept;
-  void recordTimer(const FiberControlBlock& fiber) const;
-  static void runTaskRecorded(TaskNode* node);
-  static void switchRecorded(OSFiber& from, OSFiber& to, void** globals);
+  static void recordTimer(const FiberControlBlock& fiber);
 
-  // Call the hooks, if there are any.
-  void beginRun(FiberControlBlock& fiber, bool isFirst);
-  void endRun(bool isLast);
-  static void runTaskHooked(TaskNode* node);
-  static void switchHooked(OSFiber& from, OSFiber& to, void** globals);
-  // What runs tasks and switches without hooks.
-  auto unhookedRunTask() const { return isRecorded() ? &Worker::runTaskRecorded : &weft_run_task; }
-  FiberSwitch::Switch unhookedSwitch() const {
-    return isRecorded() ? &Worker::switchRecorded : &OSFiber::switchTo;
-  }
+  // Hooks, while hooks_ is not null: see worker_hooks.cpp.
+  void setHooks(const FiberHooks* hooks);
+  void callEntered(FiberControlBlock& fiber, bool isFirst);
+  void callLeft(bool isLast);
+  void callAtSwitch(FiberControlBlock& from, FiberControlBlock& to);
 
   Work waitForWork();
   FiberControlBlock* takeReady();
@@ -241,7 +244,7 @@ class Worker {
   // In the order of use.
   ReadyFibers ready_;
   TaskQueues tasks_;
-  const Worker* unrecorded_ = this;  // null while this worker's events are recorded
+  const Worker* unobserved_ = this;  // null while this worker is observed
   void (*runTask_)(TaskNode*) = &weft_run_task;
   TaskNode* handed_ = nullptr;      // for the fiber that is taken from the pool
   uint64_t taskNumber_;             // of the task that began last
@@ -264,11 +267,12 @@ class Worker {
   InPlaceFibers inPlaceFibers_;
   Stealer stealer_;
   Idler idler_;
-  bool isEnding_ = false;                 // single-threaded: unbind() was called
-  bool isInRun_ = false;                  // `entered` was called, and `left` was not
+  bool isEnding_ = false;  // single-threaded: unbind() was called
+  bool isRecorded_ = false;
+  bool hasEntered_ = false;               // `entered` was called, and `left` was not
   std::atomic<uint32_t> traceThread_{0};  // the number of its TraceThread while its events are recorded
   const FiberHooks* hooks_ = nullptr;     // those that it calls
-  FiberHooks::Run run_;                   // of which it has told last
+  FiberHooks::Run run_;                   // with which they were called last
 
   alignas(64) Inbox<FiberControlBlock> inbox_;  // written by other threads
   Mailbox mailbox_;                             // written by other threads

@@ -54,7 +54,7 @@ inline void Worker::wakeHere(FiberControlBlock& fiber) noexcept {
 }
 
 inline void Worker::wake(FiberControlBlock& fiber) noexcept {
-  if (currentFiber != nullptr && static_cast<FiberControlBlock*>(currentFiber)->worker->unrecorded_ == this)
+  if (currentFiber != nullptr && static_cast<FiberControlBlock*>(currentFiber)->worker->unobserved_ == this)
       [[likely]] {
     wakeHere(fiber);
   } else {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "scheduler/fibers/block_of.h"
 #include "scheduler/trace/recorder.h"
 #include "scheduler/trace/task_names.h"
 #include "scheduler/worker/worker.h"
@@ -12,9 +11,6 @@
 // What a worker does while its events are recorded.
 namespace weft::inline v0_1::detail {
 namespace {
-
-// In place of the thread's exceptions: tasks in place then begin where they are recorded.
-constinit void* neverEmpty[sizeof(ExceptionState) / sizeof(void*)] = {neverEmpty};
 
 // The fiber goes on at `now`, or could.
 void lookAtWake(const FiberControlBlock& fiber, uint64_t now) {
@@ -45,6 +41,8 @@ void addResumed(TraceEvents& events, const FiberControlBlock& fiber) {
   if (fiber.task != nullptr) {
     events.add(TraceKind::TaskResumed, fiber.task);
   }
+  lookAtWake(fiber, events.now());
+  forgetWake(fiber);
 }
 
 }  // namespace
@@ -54,8 +52,7 @@ void Worker::setRecorded(bool isWanted) {
   if (thread == nullptr) {
     return;
   }
-  localDeque().exceptions = isWanted ? neverEmpty : fibers_.exceptions();
-  unrecorded_ = isWanted ? nullptr : this;
+  isRecorded_ = isWanted;
   // relaxed: a hint for others.
   traceThread_.store(isWanted ? thread->number : 0, std::memory_order_relaxed);
   TraceEvents events;
@@ -67,31 +64,33 @@ void Worker::setRecorded(bool isWanted) {
   }
 }
 
-void Worker::runTaskRecorded(TaskNode* node) {
-  const auto* const code = reinterpret_cast<const void*>(node->invoke);  // the node is gone at the end
-  TraceEvents began;
-  began.add(TraceKind::TaskBegan, code);
-  if (const char* const name = taskNameOf(*node)) {
-    began.add(TraceKind::TaskNamed, name);
+// Returns: when it began, in ticks().
+uint64_t Worker::recordTaskBegan(const TaskNode& node) {
+  TraceEvents events;
+  events.add(TraceKind::TaskBegan, reinterpret_cast<const void*>(node.invoke));
+  if (const char* const name = taskNameOf(node)) {
+    events.add(TraceKind::TaskNamed, name);
   }
-  weft_run_task(node);
-  recordTaskEnded(TraceKind::TaskEnded, began.now(), code);
+  return events.now();
 }
 
-void Worker::switchRecorded(OSFiber& from, OSFiber& to, void** globals) {
-  {
-    TraceEvents events;
-    const FiberControlBlock& left = blockOf(from);
-    const FiberControlBlock& resumed = blockOf(to);
-    addLeft(events, TraceKind::FiberLeft, left);
-    addResumed(events, resumed);
-    if (left.blockedOn == nullptr || left.isQueued) {
-      forgetWake(left);  // it has run since then
-    }
-    lookAtWake(resumed, events.now());
-    forgetWake(resumed);
+void Worker::recordSwitch(const FiberControlBlock& from, const FiberControlBlock& to) {
+  TraceEvents events;
+  addLeft(events, TraceKind::FiberLeft, from);
+  if (from.blockedOn == nullptr || from.isQueued) {
+    forgetWake(from);  // it has run since then
   }
-  OSFiber::switchTo(from, to, globals);
+  addResumed(events, to);
+}
+
+void Worker::recordIdleBegan(const FiberControlBlock& fiber) {
+  TraceEvents events;
+  addLeft(events, TraceKind::IdleBegan, fiber);
+}
+
+void Worker::recordResumed(const FiberControlBlock& fiber) {
+  TraceEvents events;
+  addResumed(events, fiber);
 }
 
 // Any thread. After the wake `fiber` and its worker may be gone.
@@ -106,44 +105,13 @@ void Worker::recordWake(const FiberControlBlock& fiber) const noexcept {
   }
 }
 
-void Worker::recordTimer(const FiberControlBlock& fiber) const {
-  if (isRecorded()) [[unlikely]] {
-    forgetWake(fiber);
-    constexpr int64_t kMostLate = ~uint32_t{0};
-    const auto late =
-        std::chrono::duration_cast<std::chrono::microseconds>(TimePoint::clock::now() - fiber.deadline);
-    const auto microseconds = static_cast<uint64_t>(std::clamp<int64_t>(late.count(), 0, kMostLate));
-    TraceEvents().add(TraceKind::TimerFired, microseconds << 32 | fiber.id);
-  }
-}
-
-// If `next` is the current fiber, no switch tells.
-void Worker::goOnWith(const FiberControlBlock* next) {
-  if (next != &fibers_.current()) {
-    return;
-  }
-  if (isRecorded()) [[unlikely]] {
-    TraceEvents events;
-    addResumed(events, *next);
-  }
-  beginRun(fibers_.current(), false);
-}
-
-void Worker::recordIdle(TraceKind kind) {
-  followWishes();
-  if (kind == TraceKind::IdleBegan) {
-    endRun(false);
-  }
-  if (isRecorded()) [[unlikely]] {
-    TraceEvents events;
-    if (kind == TraceKind::IdleBegan) {
-      addLeft(events, kind, fibers_.current());
-    } else {
-      events.add(kind);
-      // A fiber on whose stack the worker has slept may go on without a switch.
-      lookAtWake(fibers_.current(), events.now());
-    }
-  }
+void Worker::recordTimer(const FiberControlBlock& fiber) {
+  forgetWake(fiber);
+  constexpr int64_t kMostLate = ~uint32_t{0};
+  const auto late =
+      std::chrono::duration_cast<std::chrono::microseconds>(TimePoint::clock::now() - fiber.deadline);
+  const auto microseconds = static_cast<uint64_t>(std::clamp<int64_t>(late.count(), 0, kMostLate));
+  TraceEvents().add(TraceKind::TimerFired, microseconds << 32 | fiber.id);
 }
 
 }  // namespace weft::inline v0_1::detail

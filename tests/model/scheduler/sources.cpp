@@ -34,6 +34,7 @@
 #include "scheduler/worker/worker_enqueue.cpp"
 #include "scheduler/worker/worker_hooks.cpp"
 #include "scheduler/worker/worker_in_place.cpp"
+#include "scheduler/worker/worker_observed.cpp"
 #include "scheduler/worker/worker_recording.cpp"
 #include "scheduler/worker/worker_turns.cpp"
 #include "sync/event.cpp"
@@ -51,7 +52,7 @@ void KeptExecutor::schedule(TaskHandle task) const { link_->schedule(std::move(t
 
 }  // namespace weft::inline v0_1::detail
 
-// Nothing is recorded, and there are no hooks.
+// Nothing is observed.
 namespace weft::inline v0_1::detail {
 
 Wishes wishes;

@@ -1,0 +1,119 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/fibers/block_of.h"
+#include "scheduler/trace/recorder.h"
+#include "scheduler/trace/wishes.h"
+#include "scheduler/worker/worker.h"
+
+// Who is told of what a worker does. These want to know of it: the flight recorder (worker_recording.cpp) and
+// hooks (worker_hooks.cpp).
+//
+// A worker that nobody observes asks nobody: it calls tasks and switches through two pointers. While it is
+// observed, these point to functions that tell the observers first. Wakes take the slow way then, as those by
+// other threads do, and tasks in place begin as where the waiting task handles an exception.
+//
+// Where a run begins, the recorder is told last, where it ends, first: so no observer's time counts for it.
+namespace weft::inline v0_1::detail {
+namespace {
+
+// In place of the thread's exceptions: tasks in place then begin where they are observed.
+constinit void* neverEmpty[sizeof(ExceptionState) / sizeof(void*)] = {neverEmpty};
+
+}  // namespace
+
+void Worker::followNow(uint32_t word) {
+  // (1) acquire: sees what they point to, also of newer hooks than the word tells of; pairs with the exchange
+  // in setFiberHooks().
+  follow(word, wishes.hooks.load(std::memory_order_acquire));
+}
+
+void Worker::follow(uint32_t word, const FiberHooks* hooks) {
+  followed_ = word;
+  const bool isRecorded = (word & Wishes::kRecorded) != 0;
+  if (isRecorded != isRecorded_) {
+    setRecorded(isRecorded);
+    if (isRecorded != isRecorded_) {
+      followed_ ^= Wishes::kRecorded;  // it has got no memory, and asks again at its next poll
+    }
+  }
+  if (hooks != hooks_) {
+    setHooks(hooks);
+  }
+  const bool isObserved = isRecorded_ || hooks_ != nullptr;
+  runTask_ = isObserved ? &Worker::runTaskObserved : &weft_run_task;
+  fibers_.setSwitch(isObserved ? &Worker::switchObserved : &OSFiber::switchTo);
+  localDeque().exceptions = isObserved ? neverEmpty : fibers_.exceptions();
+  unobserved_ = isObserved ? nullptr : this;
+}
+
+void Worker::runTaskObserved(TaskNode* node) {
+  Worker& self = *current();                                             // a fiber stays on its worker
+  const auto* const code = reinterpret_cast<const void*>(node->invoke);  // the node is gone at the end
+  if (self.hooks_ != nullptr) {
+    self.callEntered(self.fibers_.current(), true);
+  }
+  const uint64_t began = self.isRecorded_ ? recordTaskBegan(*node) : 0;
+  weft_run_task(node);
+  if (began != 0) {
+    recordTaskEnded(TraceKind::TaskEnded, began, code);
+  }
+  self.callLeft(true);
+}
+
+void Worker::switchObserved(OSFiber& from, OSFiber& to, void** globals) {
+  FiberControlBlock& left = blockOf(from);
+  FiberControlBlock& next = blockOf(to);
+  Worker& self = *next.worker;
+  if (self.hooks_ != nullptr) {
+    self.callAtSwitch(left, next);
+  }
+  if (self.isRecorded_) {
+    recordSwitch(left, next);
+  }
+  OSFiber::switchTo(from, to, globals);
+}
+
+void Worker::noteIdleBegan() {
+  followWishes();
+  if (isObserved()) [[unlikely]] {
+    if (isRecorded_) {
+      recordIdleBegan(fibers_.current());
+    }
+    callLeft(false);
+  }
+}
+
+void Worker::noteIdleEnded(const FiberControlBlock* next) {
+  followWishes();
+  if (isRecorded_) [[unlikely]] {
+    TraceEvents().add(TraceKind::IdleEnded);
+  }
+  goOnWith(next);
+}
+
+// The worker has slept on the stack of the current fiber, or could have. If that goes on, no switch tells of
+// it. Otherwise a switch to `next` follows.
+void Worker::goOnWith(const FiberControlBlock* next) {
+  FiberControlBlock& fiber = fibers_.current();
+  if (!isObserved() || next != &fiber) [[likely]] {
+    return;
+  }
+  if (hooks_ != nullptr && !hasEntered_) {
+    callEntered(fiber, false);
+  }
+  if (isRecorded_) {
+    recordResumed(fiber);
+  }
+}
+
+// Any thread. The worker may begin or end to be observed at any time.
+void Worker::noteWake(FiberControlBlock& fiber) const noexcept { recordWake(fiber); }
+
+void Worker::noteTimer(FiberControlBlock& fiber) const {
+  if (isRecorded_) [[unlikely]] {
+    recordTimer(fiber);
+  }
+}
+
+}  // namespace weft::inline v0_1::detail
