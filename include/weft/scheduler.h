@@ -21,6 +21,7 @@
 #include "weft/detail/base/task_batch.h"
 #include "weft/export.h"
 #include "weft/fiber.h"
+#include "weft/histogram.h"
 #include "weft/memory.h"
 #include "weft/task.h"
 #include "weft/thread.h"
@@ -103,7 +104,8 @@ class WEFT_EXPORT Scheduler {
   };
 
   // What a worker has queued and done. Exact while nothing runs, otherwise approximate. From numTasksRun on,
-  // the members count since the worker began, and never fall.
+  // the members count since the worker began, and never fall; from numTasksInPlace on, only while measure()
+  // is on.
   struct WorkerStats {
     int workerId = 0;               // index of a worker thread; -1 for a bound thread
     int threadId = 0;               // the system's number of its thread; 0 before that has begun
@@ -119,6 +121,9 @@ class WEFT_EXPORT Scheduler {
     uint64_t numSteals = 0;         // tasks taken from other workers
     uint64_t numSearches = 0;       // times it ran out of work and looked for more for a while
     uint64_t numParks = 0;          // times the thread went to sleep
+    uint64_t numTasksInPlace = 0;   // tasks that ran on top of the task that waited for them
+    Histogram runTimes;    // how long tasks ran, from their begin or the end of a wait to a wait or their end
+    Histogram wakeDelays;  // how long fibers were ready before they went on, one for each wake
   };
   // What all workers have queued and done, and the stacks of this scheduler's size. Those are the process's.
   // They are told in bytes of address space: a page takes memory once it is touched.
@@ -208,6 +213,12 @@ class WEFT_EXPORT Scheduler {
   // Counts what every worker has queued and done, for tools and tests. Takes a lock. Any thread.
   // Returns: the counts.
   Stats stats() const;
+
+  // Begins or ends to measure times, for stats(): how long tasks run, and how long fibers are ready before
+  // they go on. A worker follows at its next poll, so after the task that it runs has ended, waited or let
+  // others run. While it is off, as at first, it costs nothing. While it is on, each task, wait and wake
+  // reads the clock once or twice. What was counted stays. Any thread. Neither suspends nor blocks.
+  void measure(bool isOn);
 
   // Prints to stderr what the workers of this scheduler do, and where and for what their fibers wait. As
   // weft::dump(), which tells of all schedulers. Any thread. Neither suspends nor blocks.

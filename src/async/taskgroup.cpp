@@ -259,6 +259,7 @@ void TaskGroupCore::callOwnAside(LocalDeque& local) {
   const ExceptionsAside aside(OSFiber::exceptionGlobals());
   callOwnIn(local, [](TaskNode* node) {
     const RecordedInPlace recorded(node->invoke);
+    Worker::countInPlace();
     node->invoke(node, TaskOp::Call);
   });
 }

@@ -13,6 +13,7 @@ class SingleWriterCounter {
  public:
   void operator++() { add(1); }
   void operator--() { add(-1); }
+  void operator+=(int64_t number) { add(number); }
   // relaxed: a statistic.
   uint64_t get() const { return value_.load(std::memory_order_relaxed); }
 

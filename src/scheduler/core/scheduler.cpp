@@ -207,4 +207,6 @@ void Scheduler::reportBlockedFibers() const { detail::dumpToStderr(this); }
 
 Scheduler::Stats Scheduler::stats() const { return core_->stats(); }
 
+void Scheduler::measure(bool isOn) { core_->measure(isOn); }
+
 }  // namespace weft::inline v0_1

@@ -11,6 +11,7 @@
 
 #include "os/stack_pool.h"
 #include "scheduler/report/run_or_die.h"
+#include "scheduler/trace/wishes.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
 #include "weft/detail/base/throw_or_die.h"
@@ -52,6 +53,7 @@ SchedulerCore::SchedulerCore(const Scheduler::Config& wanted)
 }
 
 SchedulerCore::~SchedulerCore() {
+  measure(false);
   outside_.rundown.close();
   outside_.rundown.awaitAllLeft();
   outside_.release();
@@ -164,6 +166,16 @@ void SchedulerCore::unbind(Worker& worker) {
   std::scoped_lock guard(mutex_);
   if (--numBound_ == 0) {
     ending_.notify_all();
+  }
+}
+
+void SchedulerCore::measure(bool isOn) {
+  // relaxed: the addition publishes it.
+  if (isMeasured.exchange(isOn, std::memory_order_relaxed) != isOn) {
+    // (1) release: who sees the change sees isMeasured, or a newer one; pairs with the load in
+    // Wishes::current().
+    wishes.word.fetch_add(Wishes::kChange + (isOn ? Wishes::kMeasured : -Wishes::kMeasured),
+                          std::memory_order_release);
   }
 }
 

@@ -73,6 +73,7 @@ class SchedulerCore final : public WorkerGroup {
   void enqueueOn(int workerId, Task&& task);
 
   Scheduler::Stats stats();
+  void measure(bool isOn);
 
   bool isFinished() override;
 

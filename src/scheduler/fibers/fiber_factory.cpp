@@ -67,7 +67,7 @@ FiberControlBlock* FiberFactory::newBlock(Worker& worker) {
   Slab* slab = slabs_.load(std::memory_order_relaxed);
   if (slab == nullptr || slab->numUsed.load(std::memory_order_relaxed) == kBlocksPerSlab) {
     const Allocation memory = allocator_->allocate(requestFor<Slab>(1, Allocation::Usage::Create));
-    slab = ::new (memory.ptr) Slab{slab, memory, 0, {}};
+    slab = ::new (memory.ptr) Slab{slab, memory, 0, {}, {}};
     // (1) release: who reads from outside sees a whole slab; pairs with inspect/worker_reader.cpp.
     slabs_.store(slab, std::memory_order_release);
   }

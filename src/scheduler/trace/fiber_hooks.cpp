@@ -20,7 +20,7 @@ const FiberHooks* setFiberHooks(const FiberHooks* hooks) noexcept {
   const FiberHooks* const before = detail::wishes.hooks.exchange(hooks, std::memory_order_acq_rel);
   // (2) release: who sees the change sees these hooks, or newer ones; pairs with the load in
   // Wishes::current().
-  detail::wishes.word.fetch_add(detail::Wishes::kNewHooks, std::memory_order_release);
+  detail::wishes.word.fetch_add(detail::Wishes::kChange, std::memory_order_release);
   return before;
 }
 

@@ -13,16 +13,19 @@ namespace weft::inline v0_1::detail {
 // What the process wants to know of its workers. A worker compares `word` at its polls with what it has
 // followed last: see Worker::followWishes(). So all wishes together cost a load and a comparison a poll.
 struct Wishes {
-  static constexpr uint32_t kRecorded = 1;  // in `word`: events are recorded
-  static constexpr uint32_t kNewHooks = 2;  // added to `word` at each change of `hooks`
+  // `word` tells in its lower half who wants to know of wakes, and counts changes in its upper half.
+  static constexpr uint64_t kRecorded = 1;  // events are recorded
+  static constexpr uint64_t kMeasured = 2;  // for each scheduler that is measured: WorkerGroup::isMeasured
+  static constexpr uint64_t kChange = uint64_t{1} << 32;  // of `hooks`, or of a WorkerGroup::isMeasured
 
-  uint32_t current() const noexcept {
-    // (1) acquire: sees what has changed; pairs with the addition in setFiberHooks().
+  uint64_t current() const noexcept {
+    // (1) acquire: sees what has changed; pairs with the additions in setFiberHooks() and
+    // SchedulerCore::measure().
     return word.load(std::memory_order_acquire);
   }
-  bool areWakesNoted() const noexcept { return (current() & kRecorded) != 0; }
+  bool areWakesNoted() const noexcept { return static_cast<uint32_t>(current()) != 0; }
 
-  std::atomic<uint32_t> word{0};
+  std::atomic<uint64_t> word{0};
   std::atomic<const FiberHooks*> hooks{nullptr};  // stored before `word` changes, loaded after it has
 };
 extern constinit Wishes wishes;

@@ -68,7 +68,7 @@ void Worker::enterThread() {
 
 void Worker::leaveThread() {
   if (followed_ != 0) {
-    follow(0, nullptr);
+    follow(0, false, nullptr);
   }
   idler_.setReactor(nullptr);
   pool_.destroyAll();
@@ -413,7 +413,10 @@ Scheduler::WorkerStats Worker::stats() const {
           .numTasksRun = counters().ended(),
           .numSteals = stealer_.numSteals(),
           .numSearches = idler_.numSearches(),
-          .numParks = idler_.numParks()};
+          .numParks = idler_.numParks(),
+          .numTasksInPlace = numInPlace_.get(),
+          .runTimes = runTimes_.get(),
+          .wakeDelays = wakeDelays_.get()};
 }
 
 }  // namespace weft::inline v0_1::detail

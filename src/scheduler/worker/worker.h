@@ -21,6 +21,7 @@
 #include "scheduler/queues/task_queues.h"
 #include "scheduler/trace/recorder.h"
 #include "scheduler/trace/wishes.h"
+#include "scheduler/worker/duration_counter.h"
 #include "scheduler/worker/idler.h"
 #include "scheduler/worker/stealer.h"
 #include "weft/detail/base/ticks.h"
@@ -121,14 +122,16 @@ class Worker {
   // Its thread has nothing to run, or has again. `next`: the fiber that goes on, if that is known. At both it
   // follows the wishes.
   void noteIdleBegan();
-  void noteIdleEnded(const FiberControlBlock* next);
+  void noteIdleEnded(FiberControlBlock* next);
+  // Counts a task in place that begins on the calling thread.
+  static void countInPlace();
 
   // Makes `fiber`, of this worker, ready. Any thread.
   void wake(FiberControlBlock& fiber) noexcept;
 
   // Begins or ends to observe this worker, if what is wished has changed: see worker_observed.cpp.
   void followWishes() {
-    if (const uint32_t word = wishes.current(); word != followed_) [[unlikely]] {
+    if (const uint64_t word = wishes.current(); word != followed_) [[unlikely]] {
       followNow(word);
     }
   }
@@ -161,11 +164,11 @@ class Worker {
   // Whether somebody wants to know of this worker's work. Who that is calls what follows: see
   // worker_observed.cpp.
   bool isObserved() const { return unobserved_ == nullptr; }
-  void followNow(uint32_t word);
-  void follow(uint32_t word, const FiberHooks* hooks);
+  void followNow(uint64_t word);
+  void follow(uint64_t word, bool isMeasured, const FiberHooks* hooks);
   static void runTaskObserved(TaskNode* node);
   static void switchObserved(OSFiber& from, OSFiber& to, void** globals);
-  void goOnWith(const FiberControlBlock* next);
+  void goOnWith(FiberControlBlock* next);
   void noteWake(FiberControlBlock& fiber) const noexcept;
   void noteTimer(FiberControlBlock& fiber) const;
 
@@ -177,6 +180,14 @@ class Worker {
   static void recordResumed(const FiberControlBlock& fiber);
   void recordWake(const FiberControlBlock& fiber) const noexcept;
   static void recordTimer(const FiberControlBlock& fiber);
+
+  // Measures, while isMeasured_: see worker_measures.cpp.
+  void setMeasured(bool isWanted);
+  void measureTaskBegan(TimePoint now);
+  void measureRunEnded(TimePoint now);
+  void measureLeft(FiberControlBlock& fiber, TimePoint now);
+  void measureResumed(FiberControlBlock& fiber, TimePoint now);
+  static void measureWake(FiberControlBlock& fiber);
 
   // Hooks, while hooks_ is not null: see worker_hooks.cpp.
   void setHooks(const FiberHooks* hooks);
@@ -259,7 +270,7 @@ class Worker {
   uint64_t watchedAt_ = 0;  // the dequeue at which the oldest tasks were looked at
   // What a fiber that gives way goes on with: Piece or InPlace; else Newest.
   OldestWatch::Next gaveWay_ = OldestWatch::Next::Newest;
-  uint32_t followed_ = 0;     // the word of the wishes that it has followed
+  uint64_t followed_ = 0;     // the word of the wishes that it has followed
   int64_t strandedMark_ = 0;  // see mayTakeStranded()
   Timers timers_;
   TimePoint gaveWayAt_{};
@@ -268,11 +279,14 @@ class Worker {
   Stealer stealer_;
   Idler idler_;
   bool isEnding_ = false;  // single-threaded: unbind() was called
-  bool isRecorded_ = false;
+  bool isRecorded_ = false, isMeasured_ = false;
   bool hasEntered_ = false;               // `entered` was called, and `left` was not
   std::atomic<uint32_t> traceThread_{0};  // the number of its TraceThread while its events are recorded
-  const FiberHooks* hooks_ = nullptr;     // those that it calls
-  FiberHooks::Run run_;                   // with which they were called last
+  TimePoint runBegan_{};                  // while measured, and in a task: when that began or went on
+  SingleWriterCounter numInPlace_;        // while measured
+  DurationCounter runTimes_, wakeDelays_;
+  const FiberHooks* hooks_ = nullptr;  // those that it calls
+  FiberHooks::Run run_;                // with which they were called last
 
   alignas(64) Inbox<FiberControlBlock> inbox_;  // written by other threads
   Mailbox mailbox_;                             // written by other threads

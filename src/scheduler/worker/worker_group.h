@@ -58,6 +58,8 @@ class WorkerGroup {
   StealGate<> stealGate;
   ExternalDeques externals;
   std::atomic<bool> isStopping{false};  // false -> true, by the thread that shuts down
+  // Whether Scheduler::measure() is on. relaxed: Wishes::word publishes it.
+  std::atomic<bool> isMeasured{false};
 
  protected:
   explicit WorkerGroup(const Scheduler::Config& wanted)

@@ -52,6 +52,7 @@ inline void Worker::runInPlaceNow(TaskNode* node) {
 [[gnu::cold, gnu::noinline]] void Worker::runInPlaceAside(TaskNode* node) {
   const ExceptionsAside aside(fibers_.exceptions());
   const RecordedInPlace recorded(node->invoke);
+  countInPlace();
   runInPlaceNow(node);
 }
 

@@ -5,9 +5,10 @@
 #include "scheduler/trace/recorder.h"
 #include "scheduler/trace/wishes.h"
 #include "scheduler/worker/worker.h"
+#include "scheduler/worker/worker_group.h"
 
-// Who is told of what a worker does. These want to know of it: the flight recorder (worker_recording.cpp) and
-// hooks (worker_hooks.cpp).
+// Who is told of what a worker does. These want to know of it: the flight recorder (worker_recording.cpp),
+// Scheduler::measure() (worker_measures.cpp) and hooks (worker_hooks.cpp).
 //
 // A worker that nobody observes asks nobody: it calls tasks and switches through two pointers. While it is
 // observed, these point to functions that tell the observers first. Wakes take the slow way then, as those by
@@ -22,13 +23,15 @@ constinit void* neverEmpty[sizeof(ExceptionState) / sizeof(void*)] = {neverEmpty
 
 }  // namespace
 
-void Worker::followNow(uint32_t word) {
+void Worker::followNow(uint64_t word) {
   // (1) acquire: sees what they point to, also of newer hooks than the word tells of; pairs with the exchange
   // in setFiberHooks().
-  follow(word, wishes.hooks.load(std::memory_order_acquire));
+  const FiberHooks* const hooks = wishes.hooks.load(std::memory_order_acquire);
+  // relaxed: the word's load sees it, or a newer one.
+  follow(word, group_.isMeasured.load(std::memory_order_relaxed), hooks);
 }
 
-void Worker::follow(uint32_t word, const FiberHooks* hooks) {
+void Worker::follow(uint64_t word, bool isMeasured, const FiberHooks* hooks) {
   followed_ = word;
   const bool isRecorded = (word & Wishes::kRecorded) != 0;
   if (isRecorded != isRecorded_) {
@@ -37,10 +40,13 @@ void Worker::follow(uint32_t word, const FiberHooks* hooks) {
       followed_ ^= Wishes::kRecorded;  // it has got no memory, and asks again at its next poll
     }
   }
+  if (isMeasured != isMeasured_) {
+    setMeasured(isMeasured);
+  }
   if (hooks != hooks_) {
     setHooks(hooks);
   }
-  const bool isObserved = isRecorded_ || hooks_ != nullptr;
+  const bool isObserved = isRecorded_ || isMeasured_ || hooks_ != nullptr;
   runTask_ = isObserved ? &Worker::runTaskObserved : &weft_run_task;
   fibers_.setSwitch(isObserved ? &Worker::switchObserved : &OSFiber::switchTo);
   localDeque().exceptions = isObserved ? neverEmpty : fibers_.exceptions();
@@ -53,10 +59,16 @@ void Worker::runTaskObserved(TaskNode* node) {
   if (self.hooks_ != nullptr) {
     self.callEntered(self.fibers_.current(), true);
   }
+  if (self.isMeasured_) {
+    self.measureTaskBegan(TimePoint::clock::now());
+  }
   const uint64_t began = self.isRecorded_ ? recordTaskBegan(*node) : 0;
   weft_run_task(node);
   if (began != 0) {
     recordTaskEnded(TraceKind::TaskEnded, began, code);
+  }
+  if (self.isMeasured_) {
+    self.measureRunEnded(TimePoint::clock::now());
   }
   self.callLeft(true);
 }
@@ -67,6 +79,11 @@ void Worker::switchObserved(OSFiber& from, OSFiber& to, void** globals) {
   Worker& self = *next.worker;
   if (self.hooks_ != nullptr) {
     self.callAtSwitch(left, next);
+  }
+  if (self.isMeasured_) {
+    const TimePoint now = TimePoint::clock::now();
+    self.measureLeft(left, now);
+    self.measureResumed(next, now);
   }
   if (self.isRecorded_) {
     recordSwitch(left, next);
@@ -80,11 +97,14 @@ void Worker::noteIdleBegan() {
     if (isRecorded_) {
       recordIdleBegan(fibers_.current());
     }
+    if (isMeasured_) {
+      measureLeft(fibers_.current(), TimePoint::clock::now());
+    }
     callLeft(false);
   }
 }
 
-void Worker::noteIdleEnded(const FiberControlBlock* next) {
+void Worker::noteIdleEnded(FiberControlBlock* next) {
   followWishes();
   if (isRecorded_) [[unlikely]] {
     TraceEvents().add(TraceKind::IdleEnded);
@@ -94,7 +114,7 @@ void Worker::noteIdleEnded(const FiberControlBlock* next) {
 
 // The worker has slept on the stack of the current fiber, or could have. If that goes on, no switch tells of
 // it. Otherwise a switch to `next` follows.
-void Worker::goOnWith(const FiberControlBlock* next) {
+void Worker::goOnWith(FiberControlBlock* next) {
   FiberControlBlock& fiber = fibers_.current();
   if (!isObserved() || next != &fiber) [[likely]] {
     return;
@@ -102,17 +122,31 @@ void Worker::goOnWith(const FiberControlBlock* next) {
   if (hooks_ != nullptr && !hasEntered_) {
     callEntered(fiber, false);
   }
+  if (isMeasured_ && runBegan_ == TimePoint{}) {
+    measureResumed(fiber, TimePoint::clock::now());
+  }
   if (isRecorded_) {
     recordResumed(fiber);
   }
 }
 
 // Any thread. The worker may begin or end to be observed at any time.
-void Worker::noteWake(FiberControlBlock& fiber) const noexcept { recordWake(fiber); }
+void Worker::noteWake(FiberControlBlock& fiber) const noexcept {
+  recordWake(fiber);
+  // relaxed: a hint.
+  if (group_.isMeasured.load(std::memory_order_relaxed)) {
+    measureWake(fiber);
+  }
+}
 
 void Worker::noteTimer(FiberControlBlock& fiber) const {
-  if (isRecorded_) [[unlikely]] {
-    recordTimer(fiber);
+  if (isObserved()) [[unlikely]] {
+    if (isRecorded_) {
+      recordTimer(fiber);
+    }
+    if (isMeasured_) {
+      measureWake(fiber);
+    }
   }
 }
 

@@ -34,6 +34,7 @@
 #include "scheduler/worker/worker_enqueue.cpp"
 #include "scheduler/worker/worker_hooks.cpp"
 #include "scheduler/worker/worker_in_place.cpp"
+#include "scheduler/worker/worker_measures.cpp"
 #include "scheduler/worker/worker_observed.cpp"
 #include "scheduler/worker/worker_recording.cpp"
 #include "scheduler/worker/worker_turns.cpp"

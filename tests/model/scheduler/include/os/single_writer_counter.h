@@ -13,6 +13,7 @@ class SingleWriterCounter {
  public:
   void operator++() { ++value_; }
   void operator--() { --value_; }
+  void operator+=(int64_t number) { value_ += static_cast<uint64_t>(number); }
   uint64_t get() const { return value_; }
 
  private:
