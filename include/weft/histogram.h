@@ -23,7 +23,7 @@ namespace weft::inline v0_1 {
 //     print(weft::Histogram::bound(i), delays.counts[i]);
 //   }
 struct Histogram {
-  static constexpr size_t kBuckets = 64;
+  static constexpr size_t kBuckets = 64;                // how many there are
   static constexpr std::chrono::nanoseconds kUnit{64};  // the width of the narrowest buckets
 
   // Returns: below which duration those of a bucket are. The last bucket has all longer ones too: its bound

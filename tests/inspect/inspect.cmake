@@ -4,7 +4,7 @@
 # Programs with a table of a layout for tests that look for it in them.
 set(layoutOptions_stripped -s)
 set(layoutOptions_fixed -no-pie)
-set(layoutDefinitions_newer TEST_LAYOUT_VERSION=2)
+set(layoutDefinitions_newer TEST_LAYOUT_VERSION=weft::detail::inspect::kLayoutVersion+1)
 set(layoutDefinitions_none TEST_NO_NOTE)
 set(layoutDefinitions_broken TEST_NUM_ENTRIES=1000000000)
 foreach(kind IN ITEMS pie fixed stripped newer broken none)

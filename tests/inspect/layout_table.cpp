@@ -35,7 +35,8 @@ extern "C" {
     "12.3.4",
     &newest,
     nullptr,
-    entries};
+    entries,
+    nullptr};
 
 const void* testSchedulers();
 const void* testSchedulers() { return &newest; }
