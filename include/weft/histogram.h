@@ -18,7 +18,7 @@ namespace weft::inline v0_1 {
 // two of equal width for each power of two. So each but the last is at most a third as wide as its upper
 // bound, from 128 nanoseconds on.
 //
-//   const weft::Histogram& delays = scheduler.stats().workers[0].wakeDelays;
+//   const weft::Histogram delays = scheduler.stats().workers[0].wakeDelays;
 //   for (size_t i = 0; i < weft::Histogram::kBuckets; ++i) {
 //     print(weft::Histogram::bound(i), delays.counts[i]);
 //   }
@@ -41,7 +41,7 @@ struct Histogram {
       return 0;
     }
     const auto units = static_cast<uint64_t>(duration / kUnit);
-    const auto power = static_cast<size_t>(std::bit_width(units)) - 1;
+    const auto power = static_cast<size_t>(63 - std::countl_zero(units));
     const size_t bucket = power == 0 ? 1 : 2 * power + ((units >> (power - 1)) & 1);
     return bucket < kBuckets ? bucket : kBuckets - 1;
   }

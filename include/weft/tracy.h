@@ -4,12 +4,11 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #if !defined(TracyFiberEnter) && __has_include(<tracy/Tracy.hpp>)
 #include <tracy/Tracy.hpp>
 #endif
-
-#include "weft/detail/base/macros_begin.h"
 
 #include <atomic>
 #include <cstdint>

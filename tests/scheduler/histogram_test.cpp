@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <weft/scheduler.h>
+
 #include "scheduler/worker/duration_counter.h"
 
 namespace weft {
@@ -32,6 +34,17 @@ TEST(HistogramTest, ABucketIsAtMostAThirdAsWideAsItsBound) {
   }
   EXPECT_EQ(Histogram::bound(0), nanoseconds(64));
   EXPECT_GT(Histogram::bound(Histogram::kBuckets - 2), std::chrono::minutes(3));
+}
+
+TEST(HistogramTest, TheStatisticsHaveOneOfEachWorker) {
+  Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(1));
+  size_t numBuckets = 0;
+  const auto print = [&](nanoseconds, uint64_t count) { numBuckets += count == 0 ? 1 : 0; };
+  const weft::Histogram delays = scheduler.stats().workers[0].wakeDelays;
+  for (size_t i = 0; i < weft::Histogram::kBuckets; ++i) {
+    print(weft::Histogram::bound(i), delays.counts[i]);
+  }
+  EXPECT_EQ(numBuckets, weft::Histogram::kBuckets);
 }
 
 TEST(HistogramTest, CountsDurations) {
