@@ -7,22 +7,18 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <string_view>
 
 #include "inspect/fiber_index.h"
 #include "inspect/lock_cycles.h"
 #include "inspect/object_waiters.h"
+#include "inspect/scheduler_walk.h"
 #include "inspect/stack_reader.h"
 #include "inspect/worker_reader.h"
 #include "weft/detail/base/ticks.h"
 
 namespace weft::inline v0_1::detail::inspect {
 namespace {
-
-// More would be a sign of damage: then the rest is left out.
-constexpr uint32_t kMostSchedulers = 4096;
-constexpr uint32_t kMostThreads = 1u << 16;
 
 class SnapshotReader {
  public:
@@ -31,32 +27,31 @@ class SnapshotReader {
       : memory_(memory),
         offsets_(offsets),
         snapshot_(snapshot),
-        cores_(snapshot.fibers.get_allocator().resource()),
-        seen_(snapshot.fibers.get_allocator().resource()) {
-    listCores();
+        walk_(memory, offsets, snapshot),
+        seen_(snapshot.fibers.get_allocator().resource()),
+        workers_(memory, offsets, letters, snapshot, seen_) {
     const ClockReading last =
-        now.nanoseconds != 0 ? ClockReading{now.ticks, now.nanoseconds} : newestReading();
-    snapshot.firstReading = readingAt(offsets.firstReading);
+        now.nanoseconds != 0 ? ClockReading{now.ticks, now.nanoseconds} : walk_.newestReading();
+    snapshot.firstReading = walk_.firstReading();
     snapshot.lastReading = last;
-    workers_.emplace(memory, offsets, Clock(last.ticks, rate(last), offsets.clockShift), last.nanoseconds,
-                     letters, snapshot, seen_);
+    workers_.setTime(walk_.clock(last), last.nanoseconds);
   }
 
   void read(Unwinder* unwinder, Address only) {
     const size_t firstFiber = snapshot_.fibers.size();
     // What was read before, from another copy of weft, was seen by another reader.
     seen_.resize(firstFiber);
-    for (const Address core : cores_) {
-      const auto object = get<Address>(core + offsets_.schedulerObject);
+    for (const Address core : walk_.cores()) {
+      const auto object = walk_.get<Address>(core + offsets_.schedulerObject);
       if (only == 0 || object == only) {
         readScheduler(core, object);
       }
     }
     FiberIndex index(snapshot_);
-    workers_->markWoken(index);
+    workers_.markWoken(index);
     countFibers(firstFiber);
     if (unwinder != nullptr) {
-      StackReader(memory_, offsets_, *unwinder, snapshot_).read(firstFiber, seen_, *workers_);
+      StackReader(memory_, offsets_, *unwinder, snapshot_).read(firstFiber, seen_, workers_);
     }
     findHolders(firstFiber, index);
     dropPassingCycles(firstFiber);
@@ -64,82 +59,21 @@ class SnapshotReader {
   }
 
  private:
-  template <class T>
-  T get(Address address) {
-    T value{};
-    if (!memory_.get(address, value)) {
-      snapshot_.isComplete = false;
-      return T{};
-    }
-    return value;
-  }
-
-  void listCores() {
-    auto listed = get<Address>(offsets_.schedulers);
-    while (listed != 0 && cores_.size() < kMostSchedulers) {
-      cores_.push_back(listed - offsets_.schedulerListed);
-      listed = get<Address>(listed + offsets_.listedOlder);
-    }
-  }
-
-  template <class F>
-  void forEachWorker(Address core, F f) {
-    const auto count = std::min(get<uint32_t>(core + offsets_.schedulerNumWorkers), kMostThreads);
-    const auto workers = get<Address>(core + offsets_.schedulerWorkers);
-    for (uint32_t i = 0; workers != 0 && i < count; ++i) {
-      if (const auto worker = get<Address>(workers + i * sizeof(Address))) {
-        f(worker);
-      }
-    }
-    auto bound = get<Address>(core + offsets_.schedulerFirstBound);
-    for (uint32_t i = 0; bound != 0 && i < kMostThreads; ++i) {
-      f(bound + offsets_.boundWorker);
-      bound = get<Address>(bound + offsets_.boundNext);
-    }
-  }
-
-  ClockReading readingAt(Address address) {
-    return {get<uint64_t>(address + offsets_.readingTicks),
-            get<int64_t>(address + offsets_.readingNanoseconds)};
-  }
-
-  ClockReading newestReading() {
-    ClockReading newest = readingAt(offsets_.firstReading);
-    for (const Address core : cores_) {
-      forEachWorker(core, [&](Address worker) {
-        const ClockReading last = readingAt(worker + offsets_.workerLastReading);
-        newest = last.nanoseconds > newest.nanoseconds ? last : newest;
-      });
-    }
-    return newest;
-  }
-
-  // Returns: nanoseconds per tick, since the first scheduler was made; if that was just now, a guess.
-  double rate(const ClockReading& last) {
-    constexpr int64_t kLongEnough = 1'000'000;
-    const ClockReading first = readingAt(offsets_.firstReading);
-    if (last.nanoseconds - first.nanoseconds < kLongEnough || last.ticks <= first.ticks) {
-      return 1000.0 / static_cast<double>(kTicksPerMicrosecond);
-    }
-    return static_cast<double>(last.nanoseconds - first.nanoseconds) /
-           static_cast<double>(last.ticks - first.ticks);
-  }
-
   void readScheduler(Address core, Address object) {
     const auto index = static_cast<uint32_t>(snapshot_.schedulers.size());
     Scheduler scheduler;
     scheduler.address = object;
-    scheduler.numInjected = get<uint64_t>(core + offsets_.schedulerOverflow) + numInjected(core);
+    scheduler.numInjected = walk_.get<uint64_t>(core + offsets_.schedulerOverflow) + numInjected(core);
     scheduler.firstWorker = static_cast<uint32_t>(snapshot_.workers.size());
-    forEachWorker(core, [&](Address worker) { workers_->add(worker, index); });
+    walk_.forEachWorker(core, [&](Address worker) { workers_.add(worker, index); });
     scheduler.numWorkers = static_cast<uint32_t>(snapshot_.workers.size()) - scheduler.firstWorker;
     snapshot_.schedulers.push_back(scheduler);
   }
 
   // As SegmentedQueue::size().
   uint64_t numInjected(Address core) {
-    const auto position = get<uint64_t>(core + offsets_.schedulerTail);
-    const auto segment = get<Address>(core + offsets_.schedulerOldest);
+    const auto position = walk_.get<uint64_t>(core + offsets_.schedulerTail);
+    const auto segment = walk_.get<Address>(core + offsets_.schedulerOldest);
     if (segment == 0) {
       return 0;
     }
@@ -147,8 +81,8 @@ class SnapshotReader {
     const uint64_t tail =
         (position >> offsets_.segmentLapShift) * offsets_.segmentSize + (position & (lap - 1));
     const uint64_t head =
-        get<uint64_t>(segment + offsets_.segmentBegin) +
-        std::min<uint64_t>(get<uint32_t>(segment + offsets_.segmentIndex), offsets_.segmentSize);
+        walk_.get<uint64_t>(segment + offsets_.segmentBegin) +
+        std::min<uint64_t>(walk_.get<uint32_t>(segment + offsets_.segmentIndex), offsets_.segmentSize);
     return tail > head ? tail - head : 0;
   }
 
@@ -167,9 +101,9 @@ class SnapshotReader {
     const std::string_view what = snapshot_.names[fiber.what];
     // A RecursiveMutex begins with the mutex on which it stands.
     if (what == "mutex" || what == "RecursiveMutex") {
-      return get<Address>(fiber.object + offsets_.mutexOwner);
+      return walk_.get<Address>(fiber.object + offsets_.mutexOwner);
     }
-    return what == "SharedMutex" ? get<Address>(fiber.object + offsets_.sharedMutexOwner) : 0;
+    return what == "SharedMutex" ? walk_.get<Address>(fiber.object + offsets_.sharedMutexOwner) : 0;
   }
 
   void findHolders(size_t first, FiberIndex& index) {
@@ -236,9 +170,9 @@ class SnapshotReader {
   const Memory& memory_;
   const Offsets& offsets_;
   Snapshot& snapshot_;
-  std::pmr::vector<Address> cores_;
+  SchedulerWalk walk_;
   std::pmr::vector<SeenFiber> seen_;
-  std::optional<WorkerReader> workers_;
+  WorkerReader workers_;
 };
 
 }  // namespace

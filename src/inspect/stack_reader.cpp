@@ -21,7 +21,8 @@ constexpr size_t kMostMissed = kStackBuffer / kMostBytes;
 
 }  // namespace
 
-StackReader::StackReader(const Memory& memory, const Offsets& offsets, Unwinder& unwinder, Snapshot& snapshot)
+StackReader::StackReader(const Memory& memory, const Offsets& offsets, Unwinder& unwinder, Snapshot& snapshot,
+                         Objects objects)
     : memory_(memory),
       offsets_(offsets),
       unwinder_(unwinder),
@@ -33,6 +34,7 @@ StackReader::StackReader(const Memory& memory, const Offsets& offsets, Unwinder&
       missed_(snapshot.fibers.get_allocator()),
       stackPieces_(snapshot.fibers.get_allocator()),
       blockPieces_(snapshot.fibers.get_allocator()),
+      areObjectsWanted_(objects),
       objects_(memory, offsets, snapshot) {}
 
 void StackReader::read(size_t first, const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers) {
@@ -107,7 +109,9 @@ void StackReader::readQueued(const std::pmr::vector<SeenFiber>& seen, const Work
     }
   }
   memory_.readMany(stackPieces_.data(), stackPieces_.size());
-  objects_.read(queued_);
+  if (areObjectsWanted_ == Objects::Read) {
+    objects_.read(queued_);
+  }
   readBlocks(after_);
   for (size_t i = 0; i < queued_.size(); ++i) {
     const SeenFiber now = look(after_, i, workers);

@@ -18,10 +18,13 @@ namespace weft::inline v0_1::detail::inspect {
 // Reads the backtraces of fibers that do not run: many stacks by one system call.
 class StackReader {
  public:
-  StackReader(const Memory& memory, const Offsets& offsets, Unwinder& unwinder, Snapshot& snapshot);
+  enum class Objects : uint8_t { Read, Skip };
 
-  // For the fibers from `first` on; also reads what the objects hold that they wait for. `seen`: what their
-  // control blocks said. A fiber that goes on again and again meanwhile gets neither.
+  StackReader(const Memory& memory, const Offsets& offsets, Unwinder& unwinder, Snapshot& snapshot,
+              Objects objects = Objects::Read);
+
+  // For the fibers from `first` on; also reads what the objects hold that they wait for, if that is wanted.
+  // `seen`: what their control blocks said. A fiber that goes on again and again meanwhile gets neither.
   void read(size_t first, const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers);
 
  private:
@@ -46,6 +49,7 @@ class StackReader {
   std::pmr::vector<uint32_t> missed_;      // of those that wait, and went on while they were read
   std::pmr::vector<Memory::Piece> stackPieces_;
   std::pmr::vector<Memory::Piece> blockPieces_;
+  const Objects areObjectsWanted_;
   ObjectReader objects_;
   size_t used_ = 0;  // of stacks_
 };

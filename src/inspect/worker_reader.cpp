@@ -19,19 +19,21 @@ constexpr Address kMark = 1;
 
 }  // namespace
 
-WorkerReader::WorkerReader(const Memory& memory, const Offsets& offsets, const Clock& clock,
-                           int64_t nanosecondsNow, Letters letters, Snapshot& snapshot,
+WorkerReader::WorkerReader(const Memory& memory, const Offsets& offsets, Letters letters, Snapshot& snapshot,
                            std::pmr::vector<SeenFiber>& seen)
     : memory_(memory),
       offsets_(offsets),
-      clock_(clock),
-      nanosecondsNow_(nanosecondsNow),
       letters_(letters),
       snapshot_(snapshot),
       seen_(seen),
       buffer_(snapshot.fibers.get_allocator().resource()),
       inboxes_(snapshot.fibers.get_allocator().resource()),
       nameAddresses_(snapshot.fibers.get_allocator().resource()) {}
+
+void WorkerReader::setTime(const Clock& clock, int64_t nanosecondsNow) {
+  clock_ = clock;
+  nanosecondsNow_ = nanosecondsNow;
+}
 
 void WorkerReader::add(Address address, uint32_t scheduler) {
   std::pmr::vector<char> bytes(offsets_.workerSize, buffer_.get_allocator());
@@ -40,6 +42,38 @@ void WorkerReader::add(Address address, uint32_t scheduler) {
     return;
   }
   const Record record(bytes.data(), bytes.size());
+  const uint32_t worker = begin(record, address, scheduler);
+  readQueues(record, snapshot_.workers[worker]);
+  addSlabs(record.at<Address>(offsets_.workerSlabs), address, worker);
+  end(record, worker);
+}
+
+void WorkerReader::addPart(const Record& record, Address address, uint32_t scheduler,
+                           std::span<const Block> blocks) {
+  const uint32_t worker = begin(record, address, scheduler);
+  const auto current = record.at<Address>(offsets_.workerCurrent);
+  if (current != 0 && current != address + offsets_.workerMain) {
+    addBlock(current, worker);
+  }
+  for (const Block& block : blocks) {
+    addFiber(block.record, block.address, worker);
+  }
+  end(record, worker);
+}
+
+uint32_t WorkerReader::addCurrent(uint32_t worker) {
+  const Address address = snapshot_.workers[worker].address;
+  Address current = 0;
+  if (!memory_.get(address + offsets_.workerCurrent, current) || current == 0 || !addBlock(current, worker)) {
+    return kNone;
+  }
+  Fiber& fiber = snapshot_.fibers.back();
+  fiber.state = Fiber::State::Running;
+  fiber.isMain = current == address + offsets_.workerMain;
+  return static_cast<uint32_t>(snapshot_.fibers.size() - 1);
+}
+
+uint32_t WorkerReader::begin(const Record& record, Address address, uint32_t scheduler) {
   const auto index = static_cast<uint32_t>(snapshot_.workers.size());
   snapshot_.workers.push_back(describe(record, address));
   snapshot_.workers.back().scheduler = scheduler;
@@ -47,8 +81,11 @@ void WorkerReader::add(Address address, uint32_t scheduler) {
   if (record.at<Address>(offsets_.workerMainScope) != 0) {
     addMain(record, address, index);
   }
-  addSlabs(record.at<Address>(offsets_.workerSlabs), address, index);
-  Worker& worker = snapshot_.workers.back();
+  return index;
+}
+
+void WorkerReader::end(const Record& record, uint32_t index) {
+  Worker& worker = snapshot_.workers[index];
   worker.numFibers = static_cast<uint32_t>(snapshot_.fibers.size()) - worker.firstFiber;
   setStates(record, index);
   inboxes_.push_back(record.at<Address>(offsets_.workerInbox));
@@ -65,24 +102,28 @@ Worker WorkerReader::describe(const Record& record, Address address) const {
   worker.busyFor = clock_.since(record.at<uint32_t>(offsets_.workerLookedAt));
   worker.turn = uint64_t{record.at<uint32_t>(offsets_.workerLookedAt)} << 32 |
                 record.at<uint32_t>(offsets_.workerUntilPoll);
-  worker.numPinned =
-      record.at<uint64_t>(offsets_.workerPinnedLifo) + record.at<uint64_t>(offsets_.workerPinnedFifo);
-  if (letters_ == Letters::Counted) {
-    worker.numPinned += countLetters(memory_, offsets_, address);
-  } else if (hasLetters(memory_, offsets_, address)) {
-    ++worker.numPinned;
-    worker.areLettersCounted = false;
-  }
-  worker.numQueued = worker.numPinned + numStealable(record);
   worker.numTasksRun = record.at<uint64_t>(offsets_.workerNumEnded);
   worker.numSteals = record.at<uint64_t>(offsets_.workerNumSteals);
   worker.numParks = record.at<uint64_t>(offsets_.workerNumParks);
   worker.numTimers = record.at<uint32_t>(offsets_.workerNumTimers);
+  return worker;
+}
+
+// Reads what waits for the worker, and lies elsewhere.
+void WorkerReader::readQueues(const Record& record, Worker& worker) const {
+  worker.numPinned =
+      record.at<uint64_t>(offsets_.workerPinnedLifo) + record.at<uint64_t>(offsets_.workerPinnedFifo);
+  if (letters_ == Letters::Counted) {
+    worker.numPinned += countLetters(memory_, offsets_, worker.address);
+  } else if (hasLetters(memory_, offsets_, worker.address)) {
+    ++worker.numPinned;
+    worker.areLettersCounted = false;
+  }
+  worker.numQueued = worker.numPinned + numStealable(record);
   int64_t deadline = 0;
   if (worker.numTimers != 0 && memory_.get(record.at<Address>(offsets_.workerTimers), deadline)) {
     worker.untilTimer = std::chrono::nanoseconds(deadline - nanosecondsNow_);
   }
-  return worker;
 }
 
 uint64_t WorkerReader::numStealable(const Record& record) const {
@@ -96,12 +137,19 @@ uint64_t WorkerReader::numStealable(const Record& record) const {
 
 // The main fiber is part of the worker.
 void WorkerReader::addMain(const Record& record, Address address, uint32_t worker) {
+  addFiber(record.part(offsets_.workerMain, offsets_.fiberSize), address + offsets_.workerMain, worker);
+  snapshot_.fibers.back().isMain = true;
+  snapshot_.fibers.back().scope = record.at<Address>(offsets_.workerMainScope);
+}
+
+// Adds the fiber whose control block lies there. Returns: whether that could be read.
+bool WorkerReader::addBlock(Address address, uint32_t worker) {
   buffer_.resize(offsets_.fiberSize);
-  if (memory_.read(address + offsets_.workerMain, buffer_.data(), buffer_.size())) {
-    addFiber(Record(buffer_.data(), buffer_.size()), address + offsets_.workerMain, worker);
-    snapshot_.fibers.back().isMain = true;
-    snapshot_.fibers.back().scope = record.at<Address>(offsets_.workerMainScope);
+  if (!memory_.read(address, buffer_.data(), buffer_.size())) {
+    return false;
   }
+  addFiber(Record(buffer_.data(), buffer_.size()), address, worker);
+  return true;
 }
 
 void WorkerReader::addSlabs(Address slab, Address address, uint32_t worker) {

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <memory_resource>
+#include <span>
 #include <vector>
 
 #include "inspect/fiber_index.h"
@@ -48,6 +49,11 @@ class Record {
     }
     return value;
   }
+  // Returns: the member that has members of its own; an empty one if it lies outside.
+  Record part(uint64_t offset, size_t size) const {
+    const bool isInside = offset <= size_ && size <= size_ - offset;
+    return {bytes_ + (isInside ? offset : 0), isInside ? size : 0};
+  }
 
  private:
   const char* bytes_;
@@ -67,20 +73,40 @@ struct SeenFiber {
 // Reads workers, and the control blocks of their fibers.
 class WorkerReader {
  public:
-  WorkerReader(const Memory& memory, const Offsets& offsets, const Clock& clock, int64_t nanosecondsNow,
-               Letters letters, Snapshot& snapshot, std::pmr::vector<SeenFiber>& seen);
+  WorkerReader(const Memory& memory, const Offsets& offsets, Letters letters, Snapshot& snapshot,
+               std::pmr::vector<SeenFiber>& seen);
+
+  // Both are the time of the process. Called before the first add().
+  void setTime(const Clock& clock, int64_t nanosecondsNow);
+  // The snapshot has got rid of its workers and fibers, but not of its names.
+  void restart() { inboxes_.clear(); }
 
   // Adds the worker at `address`, unless it cannot be read.
   void add(Address address, uint32_t scheduler);
+  // A control block that was read a moment ago.
+  struct Block {
+    Address address;
+    Record record;
+  };
+  // Adds a worker of which `record` was read a moment ago, without its queues. Of its fibers it adds only the
+  // main one, the one that its thread is on, and those of `blocks`, which are others.
+  void addPart(const Record& record, Address address, uint32_t scheduler, std::span<const Block> blocks);
+  // Adds the fiber that the worker's thread is on now. Returns: its index; kNone, if it cannot be read.
+  // Requires: the thread is stopped, or is in a system call.
+  uint32_t addCurrent(uint32_t worker);
   // For after the last add(): finds the fibers that have been woken, but whose worker has not noticed yet.
   void markWoken(FiberIndex& index);
   // Returns: what the control block says now.
   SeenFiber look(const Record& block) const;
 
  private:
+  uint32_t begin(const Record& record, Address address, uint32_t scheduler);
+  void end(const Record& record, uint32_t worker);
   Worker describe(const Record& record, Address address) const;
+  void readQueues(const Record& record, Worker& worker) const;
   uint64_t numStealable(const Record& record) const;
   void addMain(const Record& record, Address address, uint32_t worker);
+  bool addBlock(Address address, uint32_t worker);
   void addSlabs(Address slab, Address address, uint32_t worker);
   bool addSlab(Address& slab, Address owner, uint32_t worker);
   void addFiber(const Record& block, Address address, uint32_t worker);
@@ -90,8 +116,8 @@ class WorkerReader {
 
   const Memory& memory_;
   const Offsets& offsets_;
-  const Clock clock_;
-  const int64_t nanosecondsNow_;
+  Clock clock_;
+  int64_t nanosecondsNow_ = 0;
   const Letters letters_;
   Snapshot& snapshot_;
   std::pmr::vector<SeenFiber>& seen_;
