@@ -3,10 +3,9 @@
 
 #include "tools/thread_stack.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <iterator>
+
+#include "tools/thread_registers.h"
 
 namespace weft::inline v0_1::detail::tools {
 namespace {
@@ -18,26 +17,6 @@ constexpr size_t kMostFrames = 1'000'000;
 constexpr size_t kPage = 4096;
 constexpr size_t kMostBelow = size_t{1} << 20;   // from a stack pointer up to the stack
 constexpr size_t kMostBytes = size_t{16} << 20;  // of a stack, from the stack pointer on
-
-#if defined(__x86_64__)
-// The numbers that DWARF gives the members of user_regs_struct; kNoNumber: none.
-constexpr uint8_t kNoNumber = 0xff;
-constexpr uint8_t kNumbers[] = {
-    15, 14, 13, 12, 6, 3, 11, 10, 9, 8, 0, 2, 1, 4, 5, kNoNumber, Registers::kPc, kNoNumber, kNoNumber, 7};
-#else
-#error "weft knows the registers of x86-64 only"
-#endif
-
-Registers registersOf(const CoreFile::Thread& thread) {
-  Registers registers;
-  for (size_t i = 0; i < std::min(std::size(kNumbers), thread.registers.size()); ++i) {
-    if (kNumbers[i] != kNoNumber) {
-      registers.set(kNumbers[i], thread.registers[i]);
-    }
-  }
-  registers.isInterrupted = true;
-  return registers;
-}
 
 // The part of a stack from an address on, up to the first page that the core does not have. After an
 // overflow the stack pointer may lie below the stack: the part then begins at the first page above that the
@@ -79,7 +58,7 @@ class StackPart {
 std::vector<Address> stackOf(const CoreFile& core, const CoreFile::Thread& thread,
                              inspect::Unwinder& unwinder) {
   std::vector<Address> frames;
-  Registers registers = registersOf(thread);
+  Registers registers = registersOf(thread.registers);
   StackPart part(core, registers.values[Registers::kStackPointer]);
   while (frames.size() < kMostFrames) {
     const Address stackPointer = registers.values[Registers::kStackPointer];
