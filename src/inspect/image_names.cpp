@@ -19,6 +19,8 @@ void ImageNames::writeTask(Text& out, Address code) {
 
 void ImageNames::writeFrame(Text& out, Address pc) { writePlace(out, images_.place(pc - 1)); }
 
+void ImageNames::writeFunctionAt(Text& out, Address pc) { writeFunctionOf(out, images_.place(pc - 1)); }
+
 bool ImageNames::isOfWeft(Address pc) {
   const auto [known, isNew] = areOfWeft_.try_emplace(pc, false);
   if (isNew) {

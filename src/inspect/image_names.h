@@ -19,6 +19,7 @@ class ImageNames final : public Names {
 
   void writeTask(Text& out, Address code) override;
   void writeFrame(Text& out, Address pc) override;
+  void writeFunctionAt(Text& out, Address pc) override;
   bool isOfWeft(Address pc) override;
   void writeFailure(Text& out) override { images_.writeFailure(out); }
 

@@ -22,6 +22,11 @@ namespace {
 constexpr Address kSmallestPage = 4096;
 constexpr size_t kLine = size_t{16} << 10;  // a path has at most 4 KiB, and 16 KiB with all bytes escaped
 
+std::string_view fileNameOf(const Image& image) {
+  const std::string_view path = withoutDeletedMark(image.path);
+  return path.substr(path.rfind('/') + 1);
+}
+
 uint64_t takeNumber(std::string_view& text, unsigned base) {
   uint64_t value = 0;
   for (; !text.empty(); text.remove_prefix(1)) {
@@ -287,15 +292,24 @@ void writePlace(Text& out, const CodePlace& place) {
     return;
   }
   if (!place.function.empty()) {
-    isOfWeft(place) ? writeOwnFunction(out, place.function) : writeFunction(out, place.function);
+    writeFunctionOf(out, place);
     (out << '+').hex(place.offset) << ' ';
   }
   writePlaceInFile(out, place);
 }
 
+void writeFunctionOf(Text& out, const CodePlace& place) {
+  if (place.image == nullptr) {
+    out << "???";
+  } else if (place.function.empty()) {
+    out << '(' << fileNameOf(*place.image) << ')';
+  } else {
+    isOfWeft(place) ? writeOwnFunction(out, place.function) : writeFunction(out, place.function);
+  }
+}
+
 void writePlaceInFile(Text& out, const CodePlace& place) {
-  const std::string_view path = withoutDeletedMark(place.image->path);
-  (out << '(' << path.substr(path.rfind('/') + 1) << '+').hex(place.inImage) << ')';
+  (out << '(' << fileNameOf(*place.image) << '+').hex(place.inImage) << ')';
 }
 
 }  // namespace weft::inline v0_1::detail::inspect

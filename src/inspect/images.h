@@ -87,6 +87,8 @@ class Images {
 // Writes the place as "name(arguments)+0x12 (program+0x3412)", or without a name as "(program+0x3412)"; "???"
 // without an image. Takes up to 40 KiB of stack, for Demangler.
 void writePlace(Text& out, const CodePlace& place);
+// Writes only "name(arguments)"; without a name "(program)".
+void writeFunctionOf(Text& out, const CodePlace& place);
 // Writes only "(program+0x3412)". Requires: there is an image.
 void writePlaceInFile(Text& out, const CodePlace& place);
 

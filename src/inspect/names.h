@@ -15,6 +15,9 @@ class Names {
   virtual void writeTask(Text& out, Address code) = 0;
   // Writes the place of a return address: "serve(Connection&)+0x12 (server+0x3412)".
   virtual void writeFrame(Text& out, Address pc) = 0;
+  // Writes only the name of the function that a return address is in: "serve(Connection&)"; without a name,
+  // that of its file: "(server)". For the code of a task it is one byte behind its beginning.
+  virtual void writeFunctionAt(Text& out, Address pc) = 0;
   // Returns: whether a return address is in a function of weft's own. False where that is not known.
   virtual bool isOfWeft(Address pc) = 0;
   // Writes a line that says why names are missing, if a file with names could not be read.

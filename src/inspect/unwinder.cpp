@@ -301,9 +301,18 @@ size_t Unwinder::unwind(const Registers& from, const StackCopy& stack, Address* 
 }
 
 bool Unwinder::toCaller(Registers& registers, const StackCopy& stack) {
-  // A call may be the last instruction of a function, which then ends where the call returns to.
-  const Row* row = rowFor(registers.pc() - (registers.isInterrupted ? 0 : 1));
+  const Row* row = rowOf(registers);
   return row != nullptr && !row->isOutermost && step(*row, stack, registers);
+}
+
+bool Unwinder::isOutermost(const Registers& registers) {
+  const Row* row = rowOf(registers);
+  return row != nullptr && row->isOutermost;
+}
+
+// A call may be the last instruction of a function, which then ends where the call returns to.
+const Unwinder::Row* Unwinder::rowOf(const Registers& registers) {
+  return rowFor(registers.pc() - (registers.isInterrupted ? 0 : 1));
 }
 
 bool Unwinder::isInCode(Address address) {

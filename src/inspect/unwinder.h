@@ -74,6 +74,9 @@ class Unwinder {
   // the registers may be half changed.
   bool toCaller(Registers& registers, const StackCopy& stack);
 
+  // Returns: whether that is the outermost call, the base of a fiber or the start of a thread.
+  bool isOutermost(const Registers& registers);
+
   // Returns: whether the address lies in the code of a file that could be opened, and not in its data.
   bool isInCode(Address address);
 
@@ -112,6 +115,7 @@ class Unwinder {
     uint32_t row = 0;
   };
 
+  const Row* rowOf(const Registers& registers);
   const Row* rowFor(Address code);
   uint32_t makeRow(Address code);
   void grow();

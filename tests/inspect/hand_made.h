@@ -39,6 +39,15 @@ class FakeNames final : public detail::inspect::Names {
 
   void writeTask(detail::inspect::Text& out, Address code) override { out << static_cast<char>(code); }
   void writeFrame(detail::inspect::Text& out, Address pc) override {
+    writeFunctionAt(out, pc);
+    out << "+0x2 (server+";
+    out.hex(pc) << ')';
+  }
+  void writeFunctionAt(detail::inspect::Text& out, Address pc) override {
+    if (pc > 'A' && pc <= 'Z' + 1) {
+      out << static_cast<char>(pc - 1);  // a task
+      return;
+    }
     static const std::map<Address, std::string> names = {
         {kAcquire, "weft::Semaphore::acquire()"},
         {kBlock, "weft::block()"},
@@ -51,8 +60,7 @@ class FakeNames final : public detail::inspect::Names {
         {kLambda, "main::{lambda()#2}::operator()"},
     };
     const auto found = names.find(pc);
-    out << (isStripped || found == names.end() ? "??" : found->second) << "+0x2 (server+";
-    out.hex(pc) << ')';
+    out << (isStripped || found == names.end() ? "??" : found->second);
   }
   bool isOfWeft(Address pc) override { return !isStripped && pc >= kWeft; }
 };
