@@ -7,7 +7,9 @@
 
 #include <stdlib.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace weft::tests {
@@ -26,6 +28,31 @@ class TemporaryFolder {
 
  private:
   std::string path_;
+};
+
+// A new folder that a death test shares with its processes: they run the test from the beginning, and get the
+// path by the environment. It goes with the test's own process.
+class SharedTemporaryFolder {
+ public:
+  SharedTemporaryFolder() {
+    if (std::getenv(kVariable) == nullptr) {
+      own_.emplace();
+      ::setenv(kVariable, own_->path().c_str(), 1);
+    }
+  }
+  ~SharedTemporaryFolder() {
+    if (own_) {
+      ::unsetenv(kVariable);
+    }
+  }
+  SharedTemporaryFolder(const SharedTemporaryFolder&) = delete;
+  SharedTemporaryFolder& operator=(const SharedTemporaryFolder&) = delete;
+
+  std::string path() const { return std::getenv(kVariable); }
+
+ private:
+  static constexpr const char* kVariable = "WEFT_TEST_FOLDER";
+  std::optional<TemporaryFolder> own_;
 };
 
 }  // namespace weft::tests

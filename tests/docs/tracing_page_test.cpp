@@ -8,6 +8,8 @@
 
 #include <weft/trace.h>
 
+#include "temporary_folder.h"
+
 // The examples of docs/tracing.md and weft/trace.h, word for word.
 
 namespace {
@@ -43,15 +45,13 @@ void drawFrame(int numQueued) {
 
 TEST(TracingPageTest, WritesAFileForALateFrame) {
   const auto former = std::filesystem::current_path();
-  const auto folder = std::filesystem::path(::testing::TempDir()) / "weft_tracing_page";
-  std::filesystem::create_directories(folder);
-  std::filesystem::current_path(folder);
+  const weft::tests::TemporaryFolder folder;
+  std::filesystem::current_path(folder.path());
   ASSERT_TRUE(weft::trace::start());
   tracing_page::drawFrame(3);
   weft::trace::stop();
-  EXPECT_TRUE(std::filesystem::exists(folder / "late.pftrace"));
+  EXPECT_TRUE(std::filesystem::exists("late.pftrace"));
   std::filesystem::current_path(former);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

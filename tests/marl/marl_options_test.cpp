@@ -17,13 +17,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
+
+#include "temporary_folder.h"
 
 #define TEXT_(...) #__VA_ARGS__
 #define TEXT(...) TEXT_(__VA_ARGS__)
@@ -33,7 +34,8 @@ namespace {
 TEST(MarlOptionsDeathTest, TracesAreWritten) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   static_assert(MARL_TRACE_ENABLED == 1 && marl::Trace::MaxEventNameLength == 64);
-  const std::string path = testing::TempDir() + "weft_marl_options_test.json";
+  const weft::tests::SharedTemporaryFolder folder;
+  const std::string path = folder.path() + "/trace.json";
   EXPECT_EXIT(
       {
         setenv("WEFT_TRACE_FILE", path.c_str(), 1);
@@ -65,7 +67,6 @@ TEST(MarlOptionsDeathTest, TracesAreWritten) {
     }
   }
   EXPECT_EQ(numEvents, 8);
-  std::remove(path.c_str());
 }
 
 struct Current {

@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -64,24 +63,12 @@ void computeFor(std::chrono::nanoseconds time) {
 class TraceDumpTest : public testing::Test {
  protected:
   TraceDumpTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-  ~TraceDumpTest() override {
-    trace::stop();
-    if (folder_) {
-      unsetenv("WEFT_TEST_FOLDER");
-    }
-  }
+  ~TraceDumpTest() override { trace::stop(); }
 
-  // The process of a death test runs its test from the beginning. It gets the folder by the environment.
-  std::string path(const char* name = "late.json") {
-    if (std::getenv("WEFT_TEST_FOLDER") == nullptr) {
-      folder_ = std::make_unique<tests::TemporaryFolder>();
-      setenv("WEFT_TEST_FOLDER", folder_->path().c_str(), 1);
-    }
-    return std::string(std::getenv("WEFT_TEST_FOLDER")) + "/" + name;
-  }
+  std::string path(const char* name = "late.json") const { return folder_.path() + "/" + name; }
 
  private:
-  std::unique_ptr<tests::TemporaryFolder> folder_;
+  tests::SharedTemporaryFolder folder_;
 };
 using TraceDumpDeathTest = TraceDumpTest;
 

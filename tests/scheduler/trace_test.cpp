@@ -23,6 +23,7 @@
 #include <weft/waitgroup.h>
 
 #include "json_reader.h"
+#include "temporary_folder.h"
 
 namespace weft {
 namespace {
@@ -31,8 +32,8 @@ namespace {
 template <class F>
 std::string traceOf(F events) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const std::string path = testing::TempDir() + "weft_trace_test." +
-                           testing::UnitTest::GetInstance()->current_test_info()->name() + ".json";
+  const tests::SharedTemporaryFolder folder;
+  const std::string path = folder.path() + "/trace.json";
   EXPECT_EXIT(
       {
         setenv("WEFT_TRACE_FILE", path.c_str(), 1);
@@ -42,7 +43,6 @@ std::string traceOf(F events) {
       testing::ExitedWithCode(0), "");
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
-  std::remove(path.c_str());
   EXPECT_TRUE(tests::JsonReader(text.str()).isValid()) << text.str();
   return text.str();
 }
