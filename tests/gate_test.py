@@ -10,6 +10,54 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# What tests say that fail, and what is told of them: the case, and the first failure.
+SAID = """[ RUN      ] SureTest.Holds
+[       OK ] SureTest.Holds (0 ms)
+[ RUN      ] ShakyTest.Holds/4
+a_test.cpp:7: Failure
+Expected equality of these values:
+  caught
+    Which is: 1
+  0
+[  FAILED  ] ShakyTest.Holds/4 (37 ms)
+a_test.cpp:9: Failure
+another
+"""
+DIED = """[ RUN      ] ShakyDeathTest.Ends
+a_test.cpp:7: Failure
+Death test: { end(); }
+    Result: died but not with expected exit code:
+            Terminated by signal 6
+Actual msg:
+[  DEATH   ] weft: fatal: the end
+[  FAILED  ] ShakyDeathTest.Ends (3 ms)
+"""
+RACED = """[ RUN      ] ShakyTest.Holds
+WARNING: ThreadSanitizer: data race (pid=7)
+  Write of size 8
+
+[       OK ] ShakyTest.Holds (3 ms)
+"""
+CRASHED = """[ RUN      ] SureTest.Holds
+[       OK ] SureTest.Holds (0 ms)
+[ RUN      ] ShakyTest.Holds
+the last words
+"""
+UNITTEST = """.F
+FAIL: test_of_all (__main__.AllTest)
+----------------------------------------------------------------------
+Traceback (most recent call last):
+"""
+TOLD = {
+    SAID: ", case ShakyTest.Holds/4,.* alone: a_test.cpp:7: Failure [|] Expected equality of these values: "
+          "[|] caught [|] Which is: 1 [|] 0",
+    DIED: ", case ShakyDeathTest.Ends,.* alone: a_test.cpp:7: Failure .* [|] Terminated by signal 6 "
+          r"[|] Actual msg: [|] \[  DEATH   \] weft: fatal: the end",
+    RACED: ", case ShakyTest.Holds,.* alone: WARNING: ThreadSanitizer: data race .pid=7. [|] Write of size 8",
+    CRASHED: ", case ShakyTest.Holds,.* [|] the last words",
+    UNITTEST: " of tree .* alone: FAIL: test_of_all .__main__.AllTest.[^\n]*",
+    "": " of tree .* alone: ",
+}
 PATHS = ("include", "src", "benchmarks", "tests/model", "tests/fuzz", "tests/cmake")
 
 # A ctest that notes its arguments. The file `fail` says how often a test fails still.
@@ -20,7 +68,7 @@ count=$(cat "$FAIL" 2>/dev/null || echo 0)
 if [ "$count" -gt 0 ]; then
   echo $((count - 1)) >"$FAIL"
   [ -z "${report:-}" ] || printf '<testsuite><testcase name="good" status="run"/><testcase name="shaky" status="fail">%s</testcase></testsuite>' \
-    '<system-out>it said so</system-out>' >"$report"
+    "<system-out>$SAID</system-out>" >"$report"
   exit 8
 fi
 """
@@ -33,8 +81,8 @@ class GateTest(unittest.TestCase):
         top = pathlib.Path(folder.name)
         self.work, self.bin = top / "work", top / "bin"
         self.bin.mkdir()
-        for path in (".ci/run", "tests/crowded.sh"):
-            (self.work / path).parent.mkdir(parents=True)
+        for path in (".ci/run", ".ci/unsteady.py", "tests/crowded.sh"):
+            (self.work / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / path, self.work / path)
         (self.work / "README.md").write_text("apt-get install -y python3 && cmake --workflow --preset test\n")
         (self.work / ".gitignore").write_text("/build/\n")
@@ -114,12 +162,25 @@ class GateTest(unittest.TestCase):
         self.assertNotIn("test", self.stamps())
 
     def test_a_test_that_fails_once_is_told_last(self):
-        self.failures.write_text("1")
-        printed = self.run_gate("test")
-        self.assertIn("-R ^(shaky)$", self.log.read_text())
-        self.assertRegex(printed, "it said so\nUNSTEADY: shaky, in test[^\n]*\n== all of it holds[^\n]*\n$")
-        self.assertIn("it said so\nUNSTEADY: shaky, in test", (self.work / "build/stamps/unsteady").read_text())
+        for said, told in TOLD.items():
+            self.failures.write_text("1")
+            printed = self.run_gate("test", SAID=said)
+            self.assertIn("-R ^(shaky)$", self.log.read_text())
+            self.assertRegex(printed, r"== all of it holds[^\n]*\nUNSTEADY: shaky, in test%s\n\Z" % told)
+            kept = (self.work / "build/stamps/unsteady").read_text().splitlines()
+            self.assertEqual(kept[-1], printed.splitlines()[-1])
+            self.assertRegex(kept[-1], " of tree %s, 20" % self.git("rev-parse", "HEAD^{tree}"))
         self.assertIn("test", self.stamps())
+
+    def test_each_line_of_a_test_that_fails_once_names_it(self):
+        self.failures.write_text("1")
+        printed = self.run_gate("test", SAID=SAID).splitlines()
+        kept = (self.work / "build/stamps/unsteady").read_text().splitlines()
+        for line in SAID.splitlines():
+            self.assertIn("shaky, in test: " + line, printed)
+            self.assertIn("shaky, in test: " + line, kept)
+        for line in kept:
+            self.assertIn("shaky, in test", line)
 
     def test_what_draws_a_seed_is_not_tried_again(self):
         for part in ("fuzz", "fuzz-long", "stress-7", "soak", "long", "tsan-long", "release"):
@@ -194,8 +255,15 @@ class GateTest(unittest.TestCase):
 
     def test_an_unsteady_test_is_told_again(self):
         self.failures.write_text("1")
-        self.run_gate("test")
-        self.assertIn("UNSTEADY in an earlier run", self.run_gate("all"))
+        self.run_gate("test", SAID=SAID)
+        for arguments, status in ((("all",), 0), (("fuzz",), 0), (("fuzz",), 1)):
+            self.failures.write_text(str(status))
+            printed = self.run_gate(*arguments, status=status)
+            self.assertRegex(printed, r"\nUNSTEADY in an earlier run: shaky, in test, case [^\n]*\n\Z")
+        (self.work / "src/file").write_text("other")
+        self.commit()
+        self.failures.write_text("0")
+        self.assertNotIn("UNSTEADY", self.run_gate("fuzz"))
 
     def test_changes_that_are_not_committed_have_no_stamps(self):
         (self.work / "src/file").write_text("other")
