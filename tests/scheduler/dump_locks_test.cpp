@@ -6,7 +6,6 @@
 #include <atomic>
 #include <mutex>
 #include <shared_mutex>
-#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -22,6 +21,7 @@
 #include <weft/waitgroup.h>
 
 #include "dumps.h"
+#include "lock_circle.h"
 #include "waiting.h"
 
 // What a dump says of locks: who holds them, and deadlocks.
@@ -207,32 +207,12 @@ TEST_P(DumpLocksTest, NamesTasksThatWaitForLocksOfEachOther) {
   if (numWorkers() == 0) {
     return;  // ends the program with a message of its own
   }
-  mutex first;
-  mutex second;
-  const std::stop_source stop;
-  WaitGroup bothHeld(2);
-  WaitGroup done(2);
-  const auto lockBoth = [=, &stop](mutex& mine, mutex& others) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    std::scoped_lock lock(mine);
-    bothHeld.done();
-    bothHeld.wait();
-    // The first that gives up lets go of the lock that the other one waits for.
-    if (others.lock(stop.get_token())) {
-      others.unlock();
-    }
-  };
-  schedule([&, done] {
-    lockBoth(first, second);
-    done.done();
-  });
-  schedule([&, done] {
-    lockBoth(second, first);
-    done.done();
-  });
+  tests::LockCircle circle;
+  schedule(circle.first());
+  schedule(circle.second());
   const std::string text = dumpWith("deadlock: 2 fibers wait for locks of each other", 1);
   EXPECT_EQ(count(text, " holds mutex 0x"), 2u) << text;
-  std::stop_source(stop).request_stop();
-  done.wait();
+  circle.letGo();
 }
 
 // A lock that is handed on between the look at who waits and the look at who holds it makes no cycle.

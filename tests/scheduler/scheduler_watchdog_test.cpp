@@ -20,11 +20,11 @@
 #include <vector>
 
 #include <weft/event.h>
-#include <weft/mutex.h>
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
 #include "children.h"
+#include "lock_circle.h"
 #include "waiting.h"
 
 // The watchdog with its thread. Its rules are in watchdog_rules_test.cpp.
@@ -158,27 +158,13 @@ TEST_F(SchedulerWatchdogTest, TellsOfAQueueBehindLongTasks) {
 
 TEST_F(SchedulerWatchdogTest, TellsOfADeadlockWithItsStacks) {
   const Watchdog watchdog(told_.config().setLongestTask(1h).setLongestDelay(1h).setLongestStandstill(1h));
-  mutex a, b;
-  Scheduler scheduler(smallConfig(2));  // its destructor waits for the tasks
-  Event holdsA, holdsB, isOver(Event::Mode::Manual);
-  // A time limit alone ends it.
-  const auto lock = [=](mutex& first, mutex& second, Event mine, Event others) {
-    return Task([=, &first, &second] {
-      const std::scoped_lock held(first);
-      mine.signal();
-      others.wait();
-      while (!isOver.isSignalled()) {
-        if (second.try_lock_for(100ms)) {
-          second.unlock();
-        }
-      }
-    });
-  };
-  scheduler.enqueue(lock(a, b, holdsA, holdsB));
-  scheduler.enqueue(lock(b, a, holdsB, holdsA));
+  tests::LockCircle circle;
+  Scheduler scheduler(smallConfig(2));
+  scheduler.enqueue(circle.first());
+  scheduler.enqueue(circle.second());
   const Watchdog::Report report = told_.await(Condition::Deadlock, "2 fibers wait for locks of each other");
   EXPECT_NE(report.text.find("      "), std::string::npos) << report.text;
-  isOver.signal();
+  circle.letGo();
 }
 
 TEST_F(SchedulerWatchdogTest, MayBeMadeBeforeAndOutliveSchedulersAndOthersLikeIt) {
