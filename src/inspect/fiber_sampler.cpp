@@ -1,0 +1,208 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/fiber_sampler.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::inline v0_1::detail::inspect {
+namespace {
+
+// More would be a sign of damage: then the rest is left out.
+constexpr size_t kMostSlabs = size_t{1} << 18;
+
+}  // namespace
+
+FiberSampler::FiberSampler(const Memory& memory, const Offsets& offsets, Unwinder& unwinder,
+                           Snapshot& snapshot, Most most, uint64_t seed)
+    : memory_(memory),
+      offsets_(offsets),
+      snapshot_(snapshot),
+      most_(most),
+      random_(seed),
+      walk_(memory, offsets, snapshot),
+      seen_(snapshot.fibers.get_allocator()),
+      workers_(memory, offsets, Letters::Noticed, snapshot, seen_),
+      stacks_(memory, offsets, unwinder, snapshot, StackReader::Objects::Skip) {}
+
+void FiberSampler::look() {
+  ++numLooks_;
+  snapshot_.schedulers.clear();
+  snapshot_.workers.clear();
+  snapshot_.fibers.clear();
+  snapshot_.frames.clear();
+  snapshot_.isComplete = true;
+  seen_.clear();
+  workers_.restart();
+  readWorkers();
+  findFibers();
+  chooseFibers();
+  addWorkers();
+  stacks_.read(0, seen_, workers_);
+}
+
+void FiberSampler::readWorkers() {
+  seenWorkers_.clear();
+  walk_.restart();
+  for (const Address core : walk_.cores()) {
+    const auto index = static_cast<uint32_t>(snapshot_.schedulers.size());
+    Scheduler scheduler;
+    scheduler.address = walk_.get<Address>(core + offsets_.schedulerObject);
+    snapshot_.schedulers.push_back(scheduler);
+    walk_.forEachWorker(core, [&](Address address) {
+      SeenWorker worker{address, index, std::vector<char>(offsets_.workerSize), nullptr};
+      if (!memory_.read(address, worker.bytes.data(), worker.bytes.size())) {
+        snapshot_.isComplete = false;
+        return;
+      }
+      worker.slabs = &slabs_[address];
+      worker.slabs->lastLook = numLooks_;
+      const Record record(worker.bytes.data(), worker.bytes.size());
+      followSlabs(*worker.slabs, record.at<Address>(offsets_.workerSlabs));
+      seenWorkers_.push_back(std::move(worker));
+    });
+  }
+  std::erase_if(slabs_, [this](const auto& each) { return each.second.lastLook != numLooks_; });
+}
+
+// A worker puts each new slab before its others. Only the newest is not full.
+void FiberSampler::followSlabs(Slabs& slabs, Address newest) {
+  if (std::exchange(slabs.isStale, false)) {
+    slabs.all.clear();
+  }
+  std::vector<Slab> added;
+  Address next = newest;
+  while (next != 0 && (slabs.all.empty() || next != slabs.all.back().address) && added.size() < kMostSlabs) {
+    added.push_back({next, 0});
+    next = walk_.get<Address>(next + offsets_.slabNext);
+  }
+  if (next == 0) {
+    slabs.all.clear();  // those were another worker's, which lay there before
+  }
+  const size_t firstUnknown = slabs.all.empty() ? 0 : slabs.all.size() - 1;
+  slabs.all.insert(slabs.all.end(), added.rbegin(), added.rend());
+  for (size_t i = firstUnknown; i < slabs.all.size(); ++i) {
+    const auto numUsed = walk_.get<uint32_t>(slabs.all[i].address + offsets_.slabNumUsed);
+    slabs.all[i].numUsed = std::min<uint32_t>(numUsed, static_cast<uint32_t>(offsets_.slabSize));
+  }
+  slabs.numBlocks = 0;
+  for (const Slab& slab : slabs.all) {
+    slabs.numBlocks += slab.numUsed;
+  }
+}
+
+// Calls f(i) for `most` of the numbers below `count`, in their order: for one from each of as many ranges of
+// the same size.
+template <class F>
+void FiberSampler::forEachPick(uint64_t count, size_t most, F f) {
+  if (count <= most) {
+    for (uint64_t i = 0; i < count; ++i) {
+      f(i);
+    }
+    return;
+  }
+  const double size = static_cast<double>(count) / static_cast<double>(most);
+  std::uniform_real_distribution<double> within(0, 1);
+  for (size_t i = 0; i < most; ++i) {
+    const double pick = (static_cast<double>(i) + within(random_)) * size;
+    f(std::min(static_cast<uint64_t>(pick), count - 1));
+  }
+}
+
+void FiberSampler::findFibers() {
+  uint64_t count = 0;
+  for (const SeenWorker& worker : seenWorkers_) {
+    count += worker.slabs->numBlocks;
+  }
+  for (const size_t most : {most_.fewBlocks, most_.blocks}) {
+    pickBlocks(count, most);
+    readBlocks();
+    found_.clear();
+    for (size_t i = 0; i < picked_.size(); ++i) {
+      if (isCandidate(i)) {
+        found_.push_back(i);
+      }
+    }
+    if (found_.size() >= most_.stacks || picked_.size() == count) {
+      return;
+    }
+  }
+}
+
+void FiberSampler::pickBlocks(uint64_t count, size_t most) {
+  picked_.clear();
+  // Picks come in the order of the blocks: of the workers, of their slabs, within a slab.
+  size_t worker = 0;
+  size_t slab = 0;
+  uint64_t first = 0;  // the number of the slab's first block
+  forEachPick(count, most, [&](uint64_t pick) {
+    for (;;) {
+      const std::vector<Slab>& all = seenWorkers_[worker].slabs->all;
+      if (slab == all.size()) {
+        ++worker;
+        slab = 0;
+      } else if (pick - first >= all[slab].numUsed) {
+        first += all[slab++].numUsed;
+      } else {
+        const Address blocks = all[slab].address + offsets_.slabBlocks;
+        picked_.push_back({blocks + (pick - first) * offsets_.fiberSize, worker});
+        return;
+      }
+    }
+  });
+  blockWeight_ = picked_.empty() ? 1 : static_cast<double>(count) / static_cast<double>(picked_.size());
+}
+
+void FiberSampler::readBlocks() {
+  blocks_.assign(picked_.size() * offsets_.fiberSize, '\0');
+  std::vector<Memory::Piece> pieces;
+  for (size_t i = 0; i < picked_.size(); ++i) {
+    pieces.push_back(
+        {picked_[i].address, blocks_.data() + i * offsets_.fiberSize, offsets_.fiberSize, false});
+  }
+  memory_.readMany(pieces.data(), pieces.size());
+}
+
+// Returns: whether the fiber waits or is ready. The one that a worker's thread is on is looked at in any case.
+bool FiberSampler::isCandidate(size_t picked) {
+  SeenWorker& worker = seenWorkers_[picked_[picked].worker];
+  const Record block = blockAt(picked);
+  if (block.at<Address>(offsets_.fiberWorker) != worker.address) {
+    worker.slabs->isStale = true;
+    return false;
+  }
+  const Record record(worker.bytes.data(), worker.bytes.size());
+  const bool isUsed = block.at<Address>(offsets_.fiberBlockedOn) != 0 ||
+                      block.at<bool>(offsets_.fiberIsQueued) || block.at<Address>(offsets_.fiberTask) != 0;
+  return isUsed && block.at<Address>(offsets_.fiberStackBase) != 0 &&
+         picked_[picked].address != record.at<Address>(offsets_.workerCurrent);
+}
+
+void FiberSampler::chooseFibers() {
+  chosen_.clear();
+  forEachPick(found_.size(), most_.stacks, [&](uint64_t i) { chosen_.push_back(found_[i]); });
+  fiberWeight_ = chosen_.empty() ? 1
+                                 : blockWeight_ * static_cast<double>(found_.size()) /
+                                       static_cast<double>(chosen_.size());
+}
+
+void FiberSampler::addWorkers() {
+  weights_.clear();
+  std::vector<WorkerReader::Block> blocks;
+  size_t next = 0;  // in chosen_
+  for (size_t i = 0; i < seenWorkers_.size(); ++i) {
+    blocks.clear();
+    for (; next < chosen_.size() && picked_[chosen_[next]].worker == i; ++next) {
+      blocks.push_back({picked_[chosen_[next]].address, blockAt(chosen_[next])});
+    }
+    const SeenWorker& worker = seenWorkers_[i];
+    Scheduler& scheduler = snapshot_.schedulers[worker.scheduler];
+    scheduler.firstWorker = scheduler.numWorkers++ == 0 ? static_cast<uint32_t>(i) : scheduler.firstWorker;
+    workers_.addPart({worker.bytes.data(), worker.bytes.size()}, worker.address, worker.scheduler, blocks);
+    weights_.resize(snapshot_.fibers.size() - blocks.size(), 1);
+    weights_.resize(snapshot_.fibers.size(), fiberWeight_);
+  }
+}
+
+}  // namespace weft::inline v0_1::detail::inspect

@@ -1,0 +1,109 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "inspect/memory.h"
+#include "inspect/offsets.h"
+#include "inspect/scheduler_walk.h"
+#include "inspect/snapshot.h"
+#include "inspect/stack_reader.h"
+#include "inspect/unwinder.h"
+#include "inspect/worker_reader.h"
+
+namespace weft::inline v0_1::detail::inspect {
+
+// Looks again and again at some fibers of a process. The fibers are chosen at random, each with the same
+// chance, so a look takes about as long however many there are. Each stands for several: for `weightOf()`.
+//
+// Allocates: it is not for a process that looks at itself.
+class FiberSampler {
+ public:
+  struct Most {
+    size_t stacks = 16;  // of fibers that wait or are ready, which a look reads
+    // Control blocks that it reads to find them: first the smaller number, and if these have too few of them,
+    // the larger one.
+    size_t fewBlocks = 16;
+    size_t blocks = 256;
+  };
+
+  // All of these outlive the sampler. `snapshot` is empty, and belongs to it alone.
+  FiberSampler(const Memory& memory, const Offsets& offsets, Unwinder& unwinder, Snapshot& snapshot,
+               Most most, uint64_t seed = 1);
+
+  // Fills the snapshot anew: with all workers and their main fibers, and with the fibers that are chosen.
+  // What only a look at all fibers finds is missing: times, who holds a lock, who waits with whom, numbers.
+  void look();
+
+  // Adds the fiber that the worker's thread is on. Returns: its index; kNone, if it cannot be read.
+  // Requires: the thread is stopped, or is in a system call. The worker is one of the last look.
+  uint32_t addCurrent(uint32_t worker) { return workers_.addCurrent(worker); }
+
+  // Returns: for how many fibers that one stands.
+  double weightOf(uint32_t fiber) const { return fiber < weights_.size() ? weights_[fiber] : 1; }
+
+ private:
+  struct Slab {
+    Address address;
+    uint32_t numUsed;
+  };
+  // A worker keeps its slabs, and makes new ones when all are full.
+  struct Slabs {
+    std::vector<Slab> all;  // the newest last
+    bool isStale = false;   // they are another worker's by now, or have gone
+    uint64_t numBlocks = 0;
+    uint32_t lastLook = 0;
+  };
+  struct SeenWorker {
+    Address address;
+    uint32_t scheduler;
+    std::vector<char> bytes;
+    Slabs* slabs;
+  };
+  struct Picked {
+    Address address;
+    size_t worker;  // index in seenWorkers_
+  };
+
+  void readWorkers();
+  void followSlabs(Slabs& slabs, Address newest);
+  void findFibers();
+  void pickBlocks(uint64_t count, size_t most);
+  void readBlocks();
+  bool isCandidate(size_t picked);
+  void chooseFibers();
+  void addWorkers();
+  Record blockAt(size_t i) const { return {blocks_.data() + i * offsets_.fiberSize, offsets_.fiberSize}; }
+
+  template <class F>
+  void forEachPick(uint64_t count, size_t most, F f);
+
+  const Memory& memory_;
+  const Offsets& offsets_;
+  Snapshot& snapshot_;
+  const Most most_;
+  std::mt19937_64 random_;
+  SchedulerWalk walk_;
+  std::pmr::vector<SeenFiber> seen_;
+  WorkerReader workers_;
+  StackReader stacks_;
+  std::map<Address, Slabs> slabs_;  // by their workers
+  uint32_t numLooks_ = 0;
+  // Of the last look:
+  std::vector<SeenWorker> seenWorkers_;
+  std::vector<Picked> picked_;   // by their workers
+  std::vector<char> blocks_;     // that were picked
+  std::vector<size_t> found_;    // indices in picked_ of fibers that wait or are ready
+  std::vector<size_t> chosen_;   // some of found_
+  double blockWeight_ = 1;       // for so many blocks stands one that was picked
+  double fiberWeight_ = 1;       // for so many fibers stands one that was chosen
+  std::vector<double> weights_;  // of the snapshot's fibers
+};
+
+}  // namespace weft::inline v0_1::detail::inspect
