@@ -15,7 +15,7 @@ namespace weft::inline v0_1::detail::tools {
 namespace {
 
 // Returns: the file and the line, from the current folder on if the file lies in it.
-std::string textOf(const SourceLine& line) {
+std::string lineText(const SourceLine& line) {
   if (line.file.empty()) {
     return {};
   }
@@ -43,7 +43,7 @@ std::string textOfOuter(std::span<const SourceLine> outer, size_t indent) {
   std::string text;
   for (const SourceLine& each : outer) {
     text.append("\n").append(indent, ' ').append("inlined into ");
-    text.append(shortened(each.function)).append(textOf(each));
+    text.append(shortened(each.function)).append(lineText(each));
   }
   return text;
 }
@@ -123,7 +123,7 @@ Symbolizer::Found Symbolizer::explainPlace(std::string_view line, const CodeText
   if (name != "??" && name != "operator()" && !isNamed) {
     found.behind.append(" ").append(name);
   }
-  found.behind += textOf(told);
+  found.behind += lineText(told);
   if (isCall && !at.empty()) {
     found.further = textOfOuter(std::span(at).subspan(1), line.find_first_not_of(' ') + 4);
   }
