@@ -164,7 +164,7 @@ void FiberSampler::readBlocks() {
   memory_.readMany(pieces.data(), pieces.size());
 }
 
-// Returns: whether the fiber waits or is ready. The one that a worker's thread is on is looked at in any case.
+// Returns: whether the fiber waits or is ready. That which a worker's thread is on is looked at in any case.
 bool FiberSampler::isCandidate(size_t picked) {
   SeenWorker& worker = seenWorkers_[picked_[picked].worker];
   const Record block = blockAt(picked);

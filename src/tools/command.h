@@ -30,7 +30,7 @@ struct Command {
   int (*run)(Arguments arguments);
 };
 
-extern const Command kPs, kBt, kTop, kTrace, kSymbolize;
+extern const Command kPs, kBt, kTop, kTrace, kProfile, kSymbolize;
 
 // Takes options off the front of a command line.
 class Options {

@@ -11,7 +11,7 @@
 namespace weft::inline v0_1::detail::tools {
 namespace {
 
-constexpr const Command* kCommands[] = {&kPs, &kBt, &kTop, &kTrace, &kSymbolize};
+constexpr const Command* kCommands[] = {&kPs, &kBt, &kTop, &kTrace, &kProfile, &kSymbolize};
 
 const Command* findCommand(const char* name) {
   for (const Command* command : kCommands) {

@@ -64,9 +64,9 @@ void View::show(const std::vector<std::string>& lines) {
   writeOutput(text);
 }
 
-LookTimer::LookTimer(int processId, bool isTerminal)
+LookTimer::LookTimer(int processId, bool takesSignals)
     : process_(static_cast<int>(syscall(kSysPidfdOpen, processId, 0))) {
-  if (isTerminal) {
+  if (takesSignals) {
     sigset_t set;
     sigemptyset(&set);
     for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH}) {

@@ -28,8 +28,8 @@ class View {
 // Waits between two looks at a process.
 class LookTimer {
  public:
-  // `isTerminal`: signals that end the program, or tell of a new size of the terminal, end a wait only.
-  LookTimer(int processId, bool isTerminal);
+  // `takesSignals`: signals that end the program, or tell of a new size of the terminal, end a wait only.
+  LookTimer(int processId, bool takesSignals);
   ~LookTimer();
   LookTimer(const LookTimer&) = delete;
   LookTimer& operator=(const LookTimer&) = delete;

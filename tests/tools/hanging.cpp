@@ -6,17 +6,25 @@
 //
 //   hanging [NUMBER]   so many more tasks wait for an event
 //   hanging busy       tasks work until the input ends
+//   hanging compute    a task computes until the input ends
+//   hanging signals    a task sends signals to its thread until the input ends
+//   hanging calls      tasks are in calls of the system until the input ends
 //   hanging crash      a fault ends the program, in a task
 //   hanging data       a call of what is no code ends the program, in a task
 //   hanging deep       a fault ends the program, in a task, behind 1000 calls
 //   hanging overflow   a recursion of the main thread ends the program
 //   hanging none       has no scheduler
 
+#include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <climits>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -24,6 +32,7 @@
 #include <cstring>
 #include <mutex>
 #include <stop_token>
+#include <thread>
 
 #include "weft/channel.h"
 #include "weft/event.h"
@@ -227,6 +236,91 @@ void work() {
   }
 }
 
+[[gnu::noinline]] void computeUntil(const std::atomic<bool>& mayEnd) {
+  while (!mayEnd.load()) {
+    keepFrame();
+  }
+}
+
+volatile sig_atomic_t numSignals = 0;
+
+[[gnu::noinline]] void raiseUntil(const std::atomic<bool>& mayEnd) {
+  std::signal(SIGUSR1, [](int) { numSignals = numSignals + 1; });
+  for (int i = 1; !mayEnd.load(); ++i) {
+    std::raise(SIGUSR1);
+    if (numSignals != i) {
+      std::abort();
+    }
+  }
+}
+
+void compute(void (*computeUntil)(const std::atomic<bool>&)) {
+  std::atomic<bool> mayEnd = false;
+  std::atomic<bool> hasBegun = false;
+  Tasks tasks;
+  tasks.start([&] {
+    hasBegun = true;
+    computeUntil(mayEnd);
+  });
+  while (!hasBegun) {
+    std::this_thread::yield();
+  }
+  sayReady();
+  waitForEndOfInput();
+  mayEnd = true;
+  tasks.awaitEnd();
+}
+
+// Has a frame whose size only a register tells. syscall() does not save it, and all of the stack can be
+// followed only if the registers are known.
+template <class Call>
+bool behindFrame(Call call) {
+  static volatile size_t size = 64;
+  void* const local = __builtin_alloca(size);
+  asm volatile("" : : "r"(local) : "memory");
+  const bool isRight = call();
+  keepFrame();
+  return isRight;
+}
+
+[[gnu::noinline]] bool awaitEvents(int poller) {
+  epoll_event event;
+  return behindFrame([&] { return syscall(SYS_epoll_wait, poller, &event, 1, -1) == 1; });
+}
+
+[[gnu::noinline]] bool readByte(int file) {
+  char byte;
+  return behindFrame([&] { return syscall(SYS_read, file, &byte, 1) == 0; });
+}
+
+// One call goes on where a stop has interrupted it, the other one fails with EINTR, which it must not.
+void callSystem() {
+  int ends[2];
+  const int poller = epoll_create1(EPOLL_CLOEXEC);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  if (pipe2(ends, O_CLOEXEC) != 0 || epoll_ctl(poller, EPOLL_CTL_ADD, ends[0], &event) != 0) {
+    std::abort();
+  }
+  std::atomic<int> numBegun = 0;
+  Tasks tasks;
+  for (const bool isRead : {false, true}) {
+    tasks.start([&, isRead] {
+      ++numBegun;
+      if (!(isRead ? readByte(ends[0]) : awaitEvents(poller))) {
+        std::abort();
+      }
+    });
+  }
+  while (numBegun != 2) {
+    std::this_thread::yield();
+  }
+  sayReady();
+  waitForEndOfInput();
+  close(ends[1]);
+  tasks.awaitEnd();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -241,6 +335,12 @@ int main(int argc, char** argv) {
   scheduler.bind();
   if (std::strcmp(how, "busy") == 0) {
     work();
+  } else if (std::strcmp(how, "compute") == 0) {
+    compute(computeUntil);
+  } else if (std::strcmp(how, "signals") == 0) {
+    compute(raiseUntil);
+  } else if (std::strcmp(how, "calls") == 0) {
+    callSystem();
   } else if (std::strcmp(how, "crash") == 0) {
     weft::schedule([] { fault(); });
     waitForEndOfInput();

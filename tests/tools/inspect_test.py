@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests `weft ps`, `weft bt`, `weft top` and `weft trace` on processes and on core files.
+"""Tests `weft ps`, `weft bt`, `weft top`, `weft trace` and `weft profile` on processes and on core files.
 
     inspect_test.py WEFT DEBUG STRIPPED STATIC [TWO_COPIES LIBRARY]
 
@@ -461,6 +461,189 @@ class TraceTest(unittest.TestCase):
                        process.pid)
 
 
+class ProfileTest(unittest.TestCase):
+    """Samples that are some milliseconds apart, so that a test has many of them."""
+
+    POLL = "7"  # the number of poll() among the calls of the system
+
+    TASK = r"\(anonymous namespace\)::Tasks::start<\(anonymous namespace\)::%s\(.*?\)::\{lambda\(\)#\d\}>.*?"
+
+    def profile(self, *arguments, rate=200, seconds=0.2):
+        """Returns: the time of each stack, in microseconds, and what was told."""
+        done = weft("profile", "--rate", rate, "--seconds", seconds, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.times(done.stdout), done.stderr
+
+    def times(self, text):
+        lines = [re.fullmatch(r"([^\n]+) (\d+)", line) for line in text.splitlines()]
+        self.assertTrue(all(lines), text)
+        self.assertEqual(len({line[1] for line in lines}), len(lines))
+        return {line[1]: int(line[2]) for line in lines}
+
+    def time_of(self, times, pattern):
+        found = [time for stack, time in times.items() if re.fullmatch(pattern, stack)]
+        self.assertTrue(found, "none is like %s:\n%s" % (pattern, "\n".join(times)))
+        return sum(found)
+
+    def test_tells_where_fibers_wait(self):
+        for program in (DEBUG, STATIC):
+            with self.subTest(program), running(program, NUM_MORE) as process:
+                times, told = self.profile(process.pid)
+                begin = r"waits;" + self.TASK % "hang"
+                one = self.time_of(times, begin + ";Channel::receive")
+                self.assertGreater(one, 0)
+                waiters = self.time_of(times, begin + r";\(anonymous namespace\)::serve\(weft::Semaphore const&\)"
+                                                      ";Semaphore")
+                self.time_of(times, begin + ";sleep")
+                self.assertAlmostEqual(waiters / one, 3, delta=0.01)
+                self.time_of(times, r"blocks its thread;main thread %d;.*main;"
+                                    r".*waitForEndOfInput\(\);.*read" % process.pid)
+                self.assertRegex(told, r"^process %d: \d+ samples in [\d.]+ s: computed \S+ s, blocked threads "
+                                       r"\S+ s, was ready \S+ s, waited \S+ s\. Looking took \S+ %% of a "
+                                       r"processor\.\n$" % process.pid)
+
+    def test_a_stripped_program_has_its_stacks(self):
+        with running(STRIPPED, NUM_MORE) as process:
+            times, _ = self.profile(process.pid)
+            self.time_of(times, r"waits;\(hanging_stripped\);.*")
+            self.assertNotIn("serve", "".join(times))
+
+    def test_tells_where_tasks_compute(self):
+        for program in (DEBUG, STATIC):
+            with self.subTest(program), running(program, "compute") as process:
+                times, _ = self.profile(process.pid)
+                self.time_of(times, r"computes;" + self.TASK % "compute" +
+                             r";\(anonymous namespace\)::computeUntil\(std::atomic<bool> const&\)(;.*)?")
+
+    def test_a_call_of_the_system_goes_on(self):
+        for program in (DEBUG, STRIPPED, STATIC):
+            with self.subTest(program), running(program, "calls") as process:
+                times, _ = self.profile(process.pid)
+                if program != STRIPPED:
+                    begin = r"blocks its thread;" + self.TASK % "callSystem"
+                    self.time_of(times, begin + r";\.\.\.;.*;syscall")  # may not be stopped
+                    self.time_of(times, begin + r";\(anonymous namespace\)::readByte\(int\);.*syscall")
+
+    def test_very_many_fibers_stand_for_each_other(self):
+        with running(DEBUG, 10_000) as process:
+            times, _ = self.profile(process.pid)
+            event = self.time_of(times, r"waits;" + self.TASK % "hang" + ";Event")
+            main = self.time_of(times, r"blocks its thread;main thread .*")
+            self.assertAlmostEqual(event / main, 10_000, delta=500)
+
+    def test_the_observed_goes_on_unharmed(self):
+        with running(DEBUG, "busy") as process:
+            for _ in range(5):
+                times, _ = self.profile(process.pid, rate=1000)
+                self.assertIn("computes", {stack.split(";")[0] for stack in times})
+
+    def test_signals_that_come_meanwhile_arrive(self):
+        with running(DEBUG, "signals") as process:
+            self.profile(process.pid, rate=1000)
+
+    def test_the_process_ends(self):
+        with subprocess.Popen([DEBUG, "compute"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as process:
+            process.stdout.readline()
+            with self.looker(process, "--rate", 1000) as looker:
+                process.send_signal(signal.SIGUSR1)
+                self.assertEqual(process.wait(), -signal.SIGUSR1)
+                text, told = looker.communicate()
+            self.assertEqual(looker.returncode, 0)
+            self.times(text)
+            self.assertTrue(told.endswith("It has ended meanwhile.\n"), told)
+
+    def looker(self, process, *arguments):
+        """Begins a profile. Returns once it waits for the time of its second sample."""
+        looker = subprocess.Popen([WEFT, "profile", "--seconds", "3600", *map(str, arguments), str(process.pid)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        call = pathlib.Path("/proc/%d/syscall" % looker.pid)
+        while call.read_text(encoding="ascii").split()[0] != self.POLL:
+            self.assertIsNone(looker.poll())
+        return looker
+
+    def test_the_observed_goes_on_when_the_looker_is_killed(self):
+        with running(DEBUG, "signals") as process:
+            for _ in range(5):
+                with self.looker(process, "--rate", 1000) as looker:
+                    looker.kill()
+
+    def test_an_interrupt_ends_it_early(self):
+        with tempfile.TemporaryDirectory() as folder, running(DEBUG, NUM_MORE) as process:
+            file = pathlib.Path(folder, "a.folded")
+            with self.looker(process, "-o", file) as looker:
+                looker.send_signal(signal.SIGINT)
+                text, told = looker.communicate()
+            self.assertEqual((looker.returncode, text), (0, ""))
+            self.assertRegex(told, r"^process \d+: \d+ samples? in ")
+            self.assertIn("waits;", file.read_text(encoding="utf-8"))
+
+    def test_a_debugger_may_have_a_thread(self):
+        with running(DEBUG, "compute") as process:
+            with Tracer(process.pid) as tracer:
+                if not tracer.isTracing:
+                    self.skipTest("the system does not allow to trace")
+                times, told = self.profile(process.pid)
+            self.assertRegex(told, r"\nCode that computes has no stacks: the system refuses to stop its threads, "
+                                   r"or a debugger has them")
+            self.time_of(times, r"computes;" + self.TASK % "compute")
+
+    def test_all_copies_of_weft_are_told_of(self):
+        if not COPIES:
+            self.skipTest("the library is a shared one, of which a process has one copy")
+        with running(*COPIES) as process:
+            times, told = self.profile(process.pid, seconds=1)
+            waited = self.time_of(times, "waits;.*;Event") * 1e-6  # the copies' tasks have the same name
+            self.assertAlmostEqual(waited / float(re.search(r"in ([\d.]+) s:", told)[1]), 2, delta=0.2)
+
+    def test_errors_are_one_sentence(self):
+        def expect(message, status, *arguments):
+            done = weft("profile", *arguments)
+            self.assertEqual((done.returncode, done.stdout), (status, ""), arguments)
+            self.assertRegex(done.stderr, r"(^|\n)weft: " + message + r".*\n$")
+
+        expect("profile needs the number of a process", 2)
+        expect("profile has no option --what", 2, "--what", 1)
+        expect('--seconds needs a number from 0.01 to 1e\\+06, which "x" is not', 2, "--seconds", "x", 1)
+        expect('--rate needs a number from 0.01 to 1000, which "0" is not', 2, "--rate", 0, 1)
+        with running(DEBUG) as process:
+            for path, why in (("/nonexistent/a", "No such file or directory"), ("/dev/full", "No space left on device")):
+                expect(r"%s cannot be written \(%s\): choose another path with `weft profile -o PATH`" % (path, why),
+                       1, "--seconds", 0.01, "-o", path, process.pid)
+            process.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+            expect(r"process %d is stopped by a signal or a debugger: have it go on first" % process.pid, 1, process.pid)
+            process.send_signal(signal.SIGCONT)
+        with running(DEBUG, "none") as process:
+            expect(r"process %d uses weft, and had no task and no bound thread meanwhile" % process.pid, 1,
+                   "--seconds", 0.01, process.pid)
+
+
+class Tracer:
+    """A process that has all threads of another one traced, as a debugger does."""
+
+    PROGRAM = """
+import ctypes, os, sys
+PTRACE_SEIZE = 0x4206
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+print(all(libc.ptrace(PTRACE_SEIZE, int(thread), None, None) == 0
+          for thread in os.listdir("/proc/%s/task" % sys.argv[1])), flush=True)
+sys.stdin.read()
+"""
+
+    def __init__(self, pid):
+        self.process = subprocess.Popen([sys.executable, "-c", self.PROGRAM, str(pid)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.isTracing = self.process.stdout.readline() == "True\n"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.communicate()
+
+
 class OtherProcessTest(unittest.TestCase):
     def expect_failure(self, command, process, message):
         done = weft(command, process.pid)
@@ -498,7 +681,7 @@ class OtherProcessTest(unittest.TestCase):
             process.stdin.write(b"x")
             process.stdin.flush()
             process.stdout.read(1)  # so that it is no copy of this program any more
-            for command in ("ps", "bt", "top", "trace"):
+            for command in ("ps", "bt", "top", "trace", "profile"):
                 self.expect_failure(command, process,
                                     "does not use weft, or a release that is too old to be looked at")
 
@@ -520,7 +703,7 @@ class OtherProcessTest(unittest.TestCase):
             with process:
                 if process.stdout.read(1) != b"\x7f":
                     self.skipTest("the system runs no programs of 32 bits")
-                for command in ("ps", "bt", "top", "trace"):
+                for command in ("ps", "bt", "top", "trace", "profile"):
                     self.expect_failure(command, process, "is a 32-bit process, for which there is no weft")
                 process.kill()
 
@@ -551,6 +734,9 @@ class CoreTest(unittest.TestCase):
                 done = weft("top", file)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertRegex(done.stderr, r"^weft: .* is a core file, and top needs a process .*\n$")
+                done = weft("profile", file)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertRegex(done.stderr, r"^weft: .* is a core file, and profile needs a process .*\n$")
 
     def test_a_core_file_is_read_without_its_program(self):
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as place:

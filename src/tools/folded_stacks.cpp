@@ -1,0 +1,99 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/folded_stacks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+#include <span>
+
+#include "inspect/phrases.h"
+#include "inspect/text.h"
+#include "tools/output.h"
+
+namespace weft::inline v0_1::detail::tools {
+namespace {
+
+std::string functionAt(inspect::Names& names, inspect::Address pc) {
+  std::string name = textOf([&](inspect::Text& out) { names.writeFunctionAt(out, pc); });
+  std::ranges::replace(name, ';', ',');
+  return name;
+}
+
+}  // namespace
+
+const char* FoldedStacks::nameOf(State state) {
+  switch (state) {
+    case State::Computes:
+      return "computes";
+    case State::InCall:
+      return "blocks its thread";
+    case State::Ready:
+      return "ready";
+    case State::Waits:
+      break;
+  }
+  return "waits";
+}
+
+void FoldedStacks::add(State state, const inspect::Snapshot& snapshot, const inspect::Fiber& fiber,
+                       std::chrono::duration<double> time) {
+  Stack stack;
+  stack.state = state;
+  stack.task = fiber.task;
+  stack.isCut = fiber.hasMoreFrames;
+  inspect::Text none([](void*, const char*, size_t) {}, nullptr);
+  const std::span<const inspect::Address> frames =
+      inspect::Phrases(none, snapshot, names_).framesOfInterest(fiber);
+  stack.frames.assign(frames.begin(), frames.end());
+  if (fiber.what != inspect::kNone && state != State::Computes && state != State::InCall) {
+    // It says more than the function of weft's in which the fiber waits, as of which much is inlined.
+    stack.what = snapshot.names[fiber.what];
+    if (!frames.empty() && names_.isOfWeft(frames.front())) {
+      stack.frames.erase(stack.frames.begin());
+    }
+  }
+  if (fiber.task == 0) {
+    stack.thread = textOf([&](inspect::Text& out) {
+      inspect::Phrases(out, snapshot, names_).workerName(snapshot.workers[fiber.worker]);
+    });
+  }
+  stacks_[std::move(stack)] += time;
+  totals_[static_cast<int>(state)] += time;
+}
+
+std::string FoldedStacks::nameOf(const Stack& stack) const {
+  const std::string code = stack.task != 0 ? functionAt(names_, stack.task + 1) : stack.thread;
+  std::string name = nameOf(stack.state);
+  name += ';' + code;
+  if (stack.isCut) {
+    name += ";...";
+  }
+  bool isFirst = true;
+  for (const inspect::Address frame : stack.frames | std::views::reverse) {
+    const std::string function = functionAt(names_, frame);
+    // The outermost call may be that of the task's code.
+    name += isFirst && function == code ? std::string() : ';' + function;
+    isFirst = false;
+  }
+  if (!stack.what.empty()) {
+    name += ';' + stack.what;
+  }
+  return name;
+}
+
+std::string FoldedStacks::text() const {
+  std::map<std::string, std::chrono::duration<double>>
+      lines;  // calls at several places of a function are one
+  for (const auto& [stack, time] : stacks_) {
+    lines[nameOf(stack)] += time;
+  }
+  std::string text;
+  for (const auto& [name, time] : lines) {
+    text += name + ' ' + std::to_string(std::llround(time.count() * 1e6)) + '\n';
+  }
+  return text;
+}
+
+}  // namespace weft::inline v0_1::detail::tools

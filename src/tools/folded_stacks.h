@@ -1,0 +1,53 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "inspect/names.h"
+#include "inspect/snapshot.h"
+
+namespace weft::inline v0_1::detail::tools {
+
+// Adds up time by what was done in it: a state, a task, and a stack. Writes it as the tools for flame graphs
+// want it, a line for each stack: its calls from the outermost on, with ";" between them, and a number.
+class FoldedStacks {
+ public:
+  enum class State : uint8_t { Computes, InCall, Ready, Waits };
+  static const char* nameOf(State state);
+
+  explicit FoldedStacks(inspect::Names& names) : names_(names) {}
+
+  // So long the state was that of the fiber, or of several like it.
+  void add(State state, const inspect::Snapshot& snapshot, const inspect::Fiber& fiber,
+           std::chrono::duration<double> time);
+
+  std::chrono::duration<double> total(State state) const { return totals_[static_cast<int>(state)]; }
+  // Returns: the lines, by their names. The numbers are microseconds.
+  std::string text() const;
+
+ private:
+  struct Stack {
+    State state = State::Waits;
+    inspect::Address task = 0;  // its code; 0: none
+    std::string thread;         // where there is no task
+    std::string what;           // for what it waits, or has waited
+    bool isCut = false;         // the outermost calls are missing
+    std::vector<inspect::Address> frames;
+
+    auto operator<=>(const Stack&) const = default;
+  };
+  std::string nameOf(const Stack& stack) const;
+
+  inspect::Names& names_;
+  std::map<Stack, std::chrono::duration<double>> stacks_;
+  std::chrono::duration<double> totals_[4]{};
+};
+
+}  // namespace weft::inline v0_1::detail::tools

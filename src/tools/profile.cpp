@@ -1,0 +1,264 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "inspect/fiber_sampler.h"
+#include "inspect/image_names.h"
+#include "inspect/text.h"
+#include "inspect/unwinder.h"
+#include "tools/command.h"
+#include "tools/folded_stacks.h"
+#include "tools/output.h"
+#include "tools/target.h"
+#include "tools/terminal.h"
+#include "tools/thread_sampler.h"
+
+namespace weft::inline v0_1::detail::tools {
+namespace {
+
+constexpr char kProfileHelp[] =
+    "Samples what the tasks of a process do, and writes where they computed and where they waited, as "
+    "folded\n"
+    "stacks: a line for each stack, with the microseconds that were spent there. Programs that draw flame\n"
+    "graphs read it, such as https://www.speedscope.app, inferno and flamegraph.pl.\n"
+    "\n"
+    "  --seconds N    for so long; 10 if left out\n"
+    "  --rate N       so many samples a second; 10 if left out\n"
+    "  -o PATH        the file; without it, the standard output\n"
+    "  --binary PATH  the program or a library, with the symbols that the one which runs was stripped of.\n"
+    "                 May be given several times.\n"
+    "\n"
+    "A stack begins with what was done: \"computes\"; \"blocks its thread\", in a call of the system that\n"
+    "keeps it from other fibers; \"waits\", as a fiber does; \"ready\", woken, but not gone on with yet. "
+    "Then\n"
+    "come the task and the calls. Time of fibers adds up: ten that wait for a second are ten seconds. A\n"
+    "sample looks at all workers, and at some fibers, chosen at random.\n"
+    "\n"
+    "PID is a process that runs. To read the stack of code that computes, its thread is stopped for some\n"
+    "microseconds. Ctrl-C ends the samples early.\n";
+
+using Seconds = std::chrono::duration<double>;
+using Clock = std::chrono::steady_clock;
+
+struct ProfileArguments {
+  double seconds = 10;
+  double rate = 10;
+  std::string path;  // empty: the standard output
+  std::vector<std::string> binaries;
+  const char* process = nullptr;
+};
+
+double parseNumber(const char* option, const char* text, double least, double most) {
+  char* end = nullptr;
+  const double number = std::strtod(text, &end);
+  if (end == text || *end != '\0' || !(number >= least) || number > most) {
+    char range[64];
+    std::snprintf(range, sizeof range, "%g to %g", least, most);
+    throw UsageError(std::string(option) + " needs a number from " + range + ", which \"" + text +
+                     "\" is not");
+  }
+  return number;
+}
+
+ProfileArguments parseProfile(Arguments arguments) {
+  ProfileArguments result;
+  Options options(arguments);
+  while (options.next()) {
+    if (options.is("--seconds")) {
+      result.seconds = parseNumber("--seconds", options.value(), 0.01, 1e6);
+    } else if (options.is("--rate")) {
+      result.rate = parseNumber("--rate", options.value(), 0.01, 1000);
+    } else if (options.is("-o")) {
+      result.path = options.value();
+    } else if (options.is("--binary")) {
+      result.binaries.emplace_back(options.value());
+    } else {
+      options.failUnknown("profile");
+    }
+  }
+  result.process = options.only("profile", "the number of a process");
+  return result;
+}
+
+Seconds processorTime() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return Seconds(seconds(use.ru_utime) + seconds(use.ru_stime));
+}
+
+class Profile {
+ public:
+  explicit Profile(const ProfileArguments& arguments)
+      : arguments_(arguments),
+        target_(arguments.process, arguments.binaries),
+        names_(target_.images(), &arena_),
+        unwinder_(target_.images(), &arena_),
+        stacks_(names_),
+        timer_(target_.processId(), true),
+        threads_(target_, unwinder_) {
+    if (target_.core() != nullptr) {
+      throw Failure(target_.name() +
+                    " is a core file, and profile needs a process that runs: `weft ps` tells what it holds");
+    }
+    if (target_.isStopped()) {
+      throw Failure(target_.name() + " is stopped by a signal or a debugger: have it go on first");
+    }
+    for (const inspect::Offsets& offsets : target_.offsets()) {
+      copies_.push_back(std::make_unique<Copy>(target_, offsets, unwinder_));
+    }
+  }
+
+  int run() {
+    sampleUntilEnd();
+    if (numFibers_ == 0) {
+      target_.checkThatItLives();
+      throw Failure(target_.name() + " uses weft, and had no task and no bound thread meanwhile");
+    }
+    write(stacks_.text());
+    tell();
+    return 0;
+  }
+
+ private:
+  // One of weft in the process.
+  struct Copy {
+    Copy(Target& target, const inspect::Offsets& offsets, inspect::Unwinder& unwinder)
+        : sampler(target.memory(), offsets, unwinder, snapshot, {}) {
+      snapshot.processId = target.processId();
+    }
+    inspect::Snapshot snapshot{std::pmr::new_delete_resource()};
+    inspect::FiberSampler sampler;
+  };
+
+  void sampleUntilEnd() {
+    const auto begin = Clock::now();
+    const auto end = begin + std::chrono::duration_cast<Clock::duration>(Seconds(arguments_.seconds));
+    const auto interval = std::chrono::duration_cast<Clock::duration>(Seconds(1 / arguments_.rate));
+    last_ = begin - interval;
+    auto next = begin;
+    auto why = LookTimer::End::Time;
+    for (; next < end && (why == LookTimer::End::Time || why == LookTimer::End::NewSize);
+         why = timer_.waitUntil(std::min(next, end))) {
+      if (why == LookTimer::End::Time) {
+        sample();
+        next = std::max(next + interval, Clock::now());
+      }
+    }
+    duration_ = Clock::now() - begin;
+    hasEnded_ = why == LookTimer::End::Process;
+  }
+
+  // What is seen now stands for the time since the last sample.
+  void sample() {
+    const auto now = Clock::now();
+    const Seconds time = now - last_;
+    last_ = now;
+    ++numSamples_;
+    threads_.releaseOverdue();
+    for (const std::unique_ptr<Copy>& copy : copies_) {
+      copy->sampler.look();
+      addFibers(*copy, time);
+      const size_t numWorkers = copy->snapshot.workers.size();
+      for (uint32_t worker = 0; worker < numWorkers; ++worker) {
+        if (copy->snapshot.workers[worker].state == inspect::Worker::State::Busy) {
+          addThread(*copy, worker, time);
+        }
+      }
+    }
+  }
+
+  void addFibers(Copy& copy, Seconds time) {
+    for (uint32_t i = 0; i < copy.snapshot.fibers.size(); ++i) {
+      const inspect::Fiber& fiber = copy.snapshot.fibers[i];
+      const bool waits = fiber.state == inspect::Fiber::State::Blocked;
+      if (waits || (fiber.state == inspect::Fiber::State::Ready && fiber.task != 0)) {
+        const auto state = waits ? FoldedStacks::State::Waits : FoldedStacks::State::Ready;
+        stacks_.add(state, copy.snapshot, fiber, time * copy.sampler.weightOf(i));
+        ++numFibers_;
+      }
+    }
+  }
+
+  void addThread(Copy& copy, uint32_t worker, Seconds time) {
+    if (const auto sample = threads_.sample(copy.sampler, copy.snapshot, worker)) {
+      stacks_.add(sample->isInCall ? FoldedStacks::State::InCall : FoldedStacks::State::Computes,
+                  copy.snapshot, copy.snapshot.fibers[sample->fiber], time);
+      ++numFibers_;
+    }
+  }
+
+  void write(const std::string& text) const {
+    if (arguments_.path.empty()) {
+      return writeOutput(text);
+    }
+    errno = 0;
+    std::ofstream file(arguments_.path, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) {
+      throw Failure(arguments_.path + " cannot be written (" + std::strerror(errno) +
+                    "): choose another path with `weft profile -o PATH`");
+    }
+  }
+
+  // On stderr, for the standard output may be the file.
+  void tell() const {
+    const auto seconds = [this](FoldedStacks::State state) { return stacks_.total(state).count(); };
+    std::fprintf(stderr,
+                 "%s: %llu samples in %.1f s: computed %.3g s, blocked threads %.3g s, was ready %.3g s, "
+                 "waited %.3g s. Looking took %.2g %% of a processor.\n",
+                 target_.name().c_str(), static_cast<unsigned long long>(numSamples_), duration_.count(),
+                 seconds(FoldedStacks::State::Computes), seconds(FoldedStacks::State::InCall),
+                 seconds(FoldedStacks::State::Ready), seconds(FoldedStacks::State::Waits),
+                 100 * (processorTime() - processorBegan_).count() / duration_.count());
+    if (hasEnded_) {
+      std::fprintf(stderr, "It has ended meanwhile.\n");
+    }
+    if (threads_.isRefused()) {
+      std::fprintf(stderr,
+                   "Code that computes has no stacks: the system refuses to stop its threads, or a debugger "
+                   "has them. In a container, allow ptrace().\n");
+    }
+  }
+
+  const ProfileArguments arguments_;
+  Target target_;
+  inspect::Arena arena_;
+  inspect::ImageNames names_;
+  inspect::Unwinder unwinder_;
+  FoldedStacks stacks_;
+  LookTimer timer_;
+  ThreadSampler threads_;
+  std::vector<std::unique_ptr<Copy>> copies_;
+  Clock::time_point last_;  // sample
+  Seconds duration_{};
+  const Seconds processorBegan_ = processorTime();
+  uint64_t numSamples_ = 0;
+  uint64_t numFibers_ = 0;  // that were counted
+  bool hasEnded_ = false;
+};
+
+int profile(Arguments arguments) { return Profile(parseProfile(arguments)).run(); }
+
+}  // namespace
+
+constinit const Command kProfile = {"profile", "[--seconds N] [--rate N] [-o PATH] [--binary PATH]... PID",
+                                    "samples where tasks compute and wait, for a flame graph", kProfileHelp,
+                                    profile};
+
+}  // namespace weft::inline v0_1::detail::tools
