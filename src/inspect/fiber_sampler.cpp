@@ -115,7 +115,8 @@ void FiberSampler::findFibers() {
   for (const SeenWorker& worker : seenWorkers_) {
     count += worker.slabs->numBlocks;
   }
-  for (const size_t most : {most_.fewBlocks, most_.blocks}) {
+  const size_t first = count <= most_.wholeBlocks ? most_.wholeBlocks : most_.someBlocks;
+  for (const size_t most : {first, most_.manyBlocks}) {
     pickBlocks(count, most);
     readBlocks();
     found_.clear();
@@ -124,7 +125,7 @@ void FiberSampler::findFibers() {
         found_.push_back(i);
       }
     }
-    if (found_.size() >= most_.stacks || picked_.size() == count) {
+    if (found_.size() >= most_.some || picked_.size() == count) {
       return;
     }
   }
@@ -181,7 +182,8 @@ bool FiberSampler::isCandidate(size_t picked) {
 
 void FiberSampler::chooseFibers() {
   chosen_.clear();
-  forEachPick(found_.size(), most_.stacks, [&](uint64_t i) { chosen_.push_back(found_[i]); });
+  const size_t most = found_.size() <= most_.whole && blockWeight_ == 1 ? most_.whole : most_.some;
+  forEachPick(found_.size(), most, [&](uint64_t i) { chosen_.push_back(found_[i]); });
   fiberWeight_ = chosen_.empty() ? 1
                                  : blockWeight_ * static_cast<double>(found_.size()) /
                                        static_cast<double>(chosen_.size());

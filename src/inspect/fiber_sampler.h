@@ -25,12 +25,14 @@ namespace weft::inline v0_1::detail::inspect {
 // Allocates: it is not for a process that looks at itself.
 class FiberSampler {
  public:
+  // Whatever there is no more of is looked at whole.
   struct Most {
-    size_t stacks = 16;  // of fibers that wait or are ready, which a look reads
-    // Control blocks that it reads to find them: first the smaller number, and if these have too few of them,
-    // the larger one.
-    size_t fewBlocks = 16;
-    size_t blocks = 256;
+    size_t whole = 16;  // fibers that wait or are ready
+    size_t some = 8;    // of more than that
+    // Control blocks that a look reads to find them.
+    size_t wholeBlocks = 64;
+    size_t someBlocks = 24;   // of more than that
+    size_t manyBlocks = 256;  // if these have too few fibers that wait or are ready
   };
 
   // All of these outlive the sampler. `snapshot` is empty, and belongs to it alone.

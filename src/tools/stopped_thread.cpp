@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <string>
 
@@ -60,18 +60,18 @@ std::optional<SystemCall> SystemCalls::of(int threadId) {
     files_.erase(file);
   }
   // "running", or the number, six arguments unless that is -1, the stack pointer and the pc.
+  char* rest = text;
   SystemCall call;
-  long long number = 0;
+  call.number = std::strtoll(text, &rest, 10);
+  if (rest == text) {
+    return std::nullopt;
+  }
   unsigned long long stackPointer = 0;
   unsigned long long pc = 0;
-  if (size <= 0 || std::sscanf(text, "%lld", &number) != 1) {
-    return std::nullopt;
+  for (int left = call.number < 0 ? 2 : 8; left != 0; --left) {
+    stackPointer = pc;
+    pc = std::strtoull(rest, &rest, 16);
   }
-  const char* const format = number < 0 ? "%*d %llx %llx" : "%*d %*x %*x %*x %*x %*x %*x %llx %llx";
-  if (std::sscanf(text, format, &stackPointer, &pc) != 2) {
-    return std::nullopt;
-  }
-  call.number = number;
   call.registers.set(Registers::kStackPointer, stackPointer);
   call.registers.set(Registers::kPc, pc);
   call.registers.isInterrupted = true;

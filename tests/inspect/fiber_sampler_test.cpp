@@ -105,7 +105,7 @@ TEST_F(FiberSamplerTest, FewStandForMany) {
   constexpr int kNumFibers = 1000;
   weft::Scheduler scheduler(Config().setWorkerThreadCount(0));
   scheduler.bind();
-  begin({.stacks = 8, .fewBlocks = 16, .blocks = 64});
+  begin({.some = 8, .someBlocks = 16});
   const weft::Event event(weft::Event::Mode::Manual);
   const weft::WaitGroup ended;
   block(kNumFibers, event, ended);
@@ -125,7 +125,7 @@ TEST_F(FiberSamplerTest, FibersWithoutATaskCountForNothing) {
   constexpr int kNumBlocked = 40;
   weft::Scheduler scheduler(Config().setWorkerThreadCount(0));
   scheduler.bind();
-  begin({.stacks = 4, .fewBlocks = 16, .blocks = 250});
+  begin({.some = 4, .someBlocks = 16, .manyBlocks = 250});
   const weft::Event first(weft::Event::Mode::Manual);
   const weft::Event second(weft::Event::Mode::Manual);
   const weft::WaitGroup ended;
