@@ -24,7 +24,7 @@ ThreadTimeline::ThreadTimeline(TimelineParts& parts, uint32_t thread)
       index_(thread),
       thread_(parts.recording.threads[thread]),
       pen_(parts.writer),
-      label_(thread_),
+      label_((*parts.labels)[thread]),
       track_(pen_),
       fibers_(parts, pen_),
       current_(parts, thread_, fibers_) {}
@@ -88,13 +88,12 @@ void ThreadTimeline::closeAll() {
 }
 
 void ThreadTimeline::addTracks() {
-  const ShortText name([this](Text& out) { label_.writeInFull(out); });
   TimelineTrack track;
   track.id = ++parts_.numTracks;
   track.kind = TrackKind::Thread;
   track.order = static_cast<int32_t>(track.id);
   track.threadId = static_cast<uint32_t>(thread_.threadId);
-  track.name = parts_.names.keep(name.view());
+  track.name = parts_.labels->track(index_);
   parts_.writer.addTrack(track);
   track_.setTrack(track);
   fibers_.addTracks(track, label_);
@@ -165,7 +164,6 @@ void ThreadTimeline::takeBinding(const RecordedEvent& event) {
   if (event.kind == TraceKind::ThreadUnbound) {
     return current_.takeUnbound();
   }
-  label_.setWorker(event.operand);
   current_.takeBound(event);
   goOn();
 }
@@ -223,7 +221,7 @@ void ThreadTimeline::takeInstant(const RecordedEvent& event) {
       return pen_.instant(track_.track(), "timer", arguments);
     }
     default: {
-      const TimelineArgument arguments[] = {{"thread of the ring", event.operand >> 32},
+      const TimelineArgument arguments[] = {{"thread", parts_.labels->trackOf(event.operand >> 32)},
                                             {"fiber", event.operand & kLowerHalf}};
       const uint64_t arrow = parts_.arrows->next();
       return arrow != 0 ? pen_.instant(track_.track(), "wakes a fiber", arguments, arrow) : void();
@@ -236,9 +234,8 @@ void ThreadTimeline::takeProgram(const RecordedEvent& event) {
     return current_.takeMark(parts_.names.nameOf(event));
   }
   if (event.kind == TraceKind::TrackNamed) {
-    if (!event.text.empty()) {
-      const std::string_view name = parts_.names.keep(event.text);
-      current_.isOnFiber() ? current_.setName(name) : label_.setName(name);
+    if (current_.isOnFiber() && !event.text.empty()) {
+      current_.setName(parts_.names.keep(event.text));
     }
     return;
   }

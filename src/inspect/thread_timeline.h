@@ -52,7 +52,7 @@ class ThreadTimeline {
   const uint32_t index_;
   const Recording::Thread& thread_;
   TrackPen pen_;
-  ThreadLabel label_;
+  const ThreadLabel& label_;
   ThreadTrack track_;
   FiberTracks fibers_;
   CurrentFiber current_;

@@ -33,6 +33,7 @@ class TimelineOfAll {
     head.firstNs = begin_;
     writer_.begin(head);
     try {
+      parts_.labels.emplace(recording_, parts_.names);
       parts_.arrows.emplace(recording_);
       for (uint32_t i = 0; i < recording_.threads.size(); ++i) {
         ThreadTimeline(parts_, i).write();

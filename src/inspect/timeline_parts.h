@@ -12,6 +12,7 @@
 #include "inspect/names.h"
 #include "inspect/recorded_names.h"
 #include "inspect/recording.h"
+#include "inspect/thread_labels.h"
 #include "inspect/timeline_writer.h"
 #include "inspect/wake_arrows.h"
 
@@ -45,6 +46,7 @@ struct TimelineParts {
   const Recording& recording;
   TimelineWriter& writer;
   RecordedNames names;
+  std::optional<ThreadLabels> labels;
   std::optional<WakeArrows> arrows;
   uint32_t numTracks = 0;
   uint64_t end = 0;  // of the last thread, in nanoseconds

@@ -154,11 +154,25 @@ TEST(TimelineTest, ArrowsLeadFromTheWakeToTheSliceThatGoesOn) {
             "    30-37 waits: mutex\n"
             "worker 1\n"
             "  10-41 C | fiber 1 | part 1\n"
-            "    25 wakes a fiber | thread of the ring 1 | fiber 1 =>1\n"
-            "    35 wakes a fiber | thread of the ring 1 | fiber 2 =>2\n"
+            "    25 wakes a fiber | thread worker 0 | fiber 1 =>1\n"
+            "    35 wakes a fiber | thread worker 0 | fiber 2 =>2\n"
             "  42 timer | fiber 3 | us late 7\n"
             "worker 1, fiber 1\n"
             "  10-41 C\n");
+}
+
+TEST(TimelineTest, AWakeNamesTheThreadOfTheFiberAsItsRow) {
+  MadeRecording made;
+  made.thread(1, "weft:0");
+  made.at(20).woke(2, 0);
+  made.thread(4711, "server");
+  made.at(5).add(TraceKind::TrackNamed).text("chosen").at(10).add(TraceKind::ThreadBound);
+  made.at(15).add(TraceKind::FiberLeft, "Event").at(30).add(TraceKind::FiberResumed);
+  made.recording.threads.back().hasEnded = true;
+  const std::string text = made.draw();
+  constexpr std::string_view kRow = "chosen (bound thread 4711, has ended)";
+  EXPECT_NE(text.find("20 wakes a fiber | thread " + std::string(kRow) + " | fiber 0"), std::string::npos);
+  EXPECT_NE(text.find("\n" + std::string(kRow) + "\n"), std::string::npos) << text;
 }
 
 TEST(TimelineTest, AWakeWhoseResumptionMayBeOverwrittenHasNoArrow) {
