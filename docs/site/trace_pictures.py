@@ -50,12 +50,20 @@ return box.bottom;
 """
 
 
-def record(program, arguments, folder):
-    """Returns: the events of a run."""
-    path = folder / "trace.json"
+def record(program, arguments, path):
+    """Writes the file of a run. Returns: its events."""
     subprocess.run([program, *arguments], check=True, stdout=subprocess.DEVNULL,
                    env={**os.environ, "WEFT_TRACE": str(path)})
     return json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+
+
+def shortest(program, arguments, folder):
+    """Returns: the file of the shortest of some runs, and its events."""
+    runs = {}
+    for number in range(NUM_RUNS):
+        path = folder / ("%d.json" % number)
+        runs[path] = record(program, arguments, path)
+    return min(runs.items(), key=lambda run: duration(run[1]))
 
 
 def duration(events):
@@ -63,24 +71,15 @@ def duration(events):
     return max(times) - min(times)
 
 
-def for_devtools(events, program):
-    """Returns: the events as DevTools understand them, and how deep the slices of each row nest. DevTools pair beginnings and ends of all rows of a process
-    in one row, so that a slice has to be one event."""
-    result, open_slices, levels = [], {}, {}
-    for event in events:
-        if event["ph"] == "E":
-            begin = open_slices[event["tid"]].pop()
-            begin["dur"] = event["ts"] - begin["ts"]
-            continue
-        if event["ph"] == "B":
-            event["ph"] = "X"
-            stack = open_slices.setdefault(event["tid"], [])
-            stack.append(event)
-            levels[event["tid"]] = max(levels.get(event["tid"], 0), len(stack))
-        elif event["name"] == "process_name":
-            event["args"]["name"] = program
-        result.append(event)
-    return result, levels
+def levels_of(events):
+    """Returns: how deep the slices of each row nest."""
+    slices = [event for event in events if event["ph"] == "X"]
+    levels, ends = {}, {}
+    for event in sorted(slices, key=lambda event: event["ts"]):
+        open_ends = [end for end in ends.get(event["tid"], []) if end > event["ts"]]
+        ends[event["tid"]] = open_ends + [event["ts"] + event["dur"]]
+        levels[event["tid"]] = max(levels.get(event["tid"], 0), len(ends[event["tid"]]))
+    return levels
 
 
 def wait_for(condition):
@@ -153,11 +152,8 @@ def main():
             folder = pathlib.Path(name)
             for picture, (program, *arguments) in PICTURES.items():
                 for _ in range(NUM_TRIES):
-                    runs = [record(programs / program, arguments, folder) for _ in range(NUM_RUNS)]
-                    events, levels = for_devtools(min(runs, key=duration), program)
-                    file = folder / "devtools.json"
-                    file.write_text(json.dumps(events), encoding="utf-8")
-                    if draw(browser, file, levels, pictures / (picture + ".png")):
+                    file, events = shortest(programs / program, arguments, folder)
+                    if draw(browser, file, levels_of(events), pictures / (picture + ".png")):
                         break
                 else:
                     sys.exit("%s lacks some slices" % picture)

@@ -16,7 +16,7 @@ TimelineFormat timelineFormatOf(std::string_view path) {
 void writeTimelineFile(const Recording& recording, Names& names, const Memory& memory, TimelineFormat format,
                        Text& out) {
   if (format == TimelineFormat::ChromeJson) {
-    ChromeJson writer(out);
+    ChromeJson writer(out, recording.memory());
     writeTimeline(recording, names, memory, writer);
   } else {
     PerfettoTrace writer(out);

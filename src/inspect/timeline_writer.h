@@ -52,12 +52,15 @@ struct TimelineEvent {
 };
 
 // Writes a file that ui.perfetto.dev and chrome://tracing draw: ChromeJson for both, PerfettoTrace for the
-// first alone, in less space. Each call writes at once, and keeps nothing of its arguments. Names may be any
-// bytes; what is no UTF-8 is replaced.
+// first alone, in less space. No call keeps references to its arguments. Names may be any bytes; what is no
+// UTF-8 is replaced.
 //
 // Times are nanoseconds of steady_clock. The events of a track come in the order of time, and one track may
-// come after the other. Of the end of a slice viewers know that it ends the innermost one of its track. A
-// slice without an end lasts until the end of the picture.
+// come after the other. The end of a slice is that of the innermost one of its track. All slices end before
+// end().
+//
+// Where there is no memory, beginSlice() and instant() throw std::bad_alloc. Then the slices that are open on
+// that track are to be ended, each by a call, at one time. It does no harm to end the one that failed, too.
 //
 // Both viewers draw Thread and Fiber as rows of nested slices, and Counter as a curve. An instant is a small
 // mark. In chrome://tracing arrows join slices only: of an instant with an arrow ChromeJson makes a slice

@@ -35,7 +35,7 @@ def lambdaOf(function):
 class Slice:
     def __init__(self, event, depth):
         self.name, self.category, self.arguments = event["name"], event["cat"], event.get("args", {})
-        self.begin, self.end, self.depth = event["ts"], None, depth
+        self.begin, self.end, self.depth = event["ts"], event["ts"] + event["dur"], depth
 
     @property
     def task(self):
@@ -47,17 +47,17 @@ class Slice:
 
 
 class Picture:
-    """The slices and arrows of a file. Reading fails where a slice has no end or a row's time goes back."""
+    """The slices and arrows of a file. Reading fails where slices do not nest."""
 
     def __init__(self, path):
         nanoseconds = lambda text: int(decimal.Decimal(text) * 1000)
         self.file = json.loads(path.read_text(encoding="utf-8"), parse_float=nanoseconds)
         self.rows, self.slices = {}, collections.defaultdict(list)
         self.wakes, self.arrivals, self.instants = {}, {}, []
-        self.open, self.now = collections.defaultdict(list), {}
-        for event in self.file["traceEvents"]:
+        self.open = collections.defaultdict(list)
+        # In the order of time, and where times are equal in that of the file, as viewers take them.
+        for event in sorted(self.file["traceEvents"], key=lambda event: event.get("ts", 0)):
             self.take(event, event["ph"], event["tid"])
-        assert not any(self.open.values()), "a slice has no end"
 
     def take(self, event, phase, row):
         if phase == "M":
@@ -66,15 +66,13 @@ class Picture:
                 self.rows[row] = event["args"]["name"]
             return
         assert row in self.rows, "a row has no name"
-        assert event["ts"] >= self.now.get(row, 0), "the time of a row goes back: %s" % event
-        self.now[row] = event["ts"]
         stack = self.open[row]
-        if phase == "B":
+        if phase == "X":
+            while stack and stack[-1].end <= event["ts"]:
+                stack.pop()
             stack.append(Slice(event, len(stack)))
             self.slices[row].append(stack[-1])
-        elif phase == "E":
-            assert stack, "an end has no beginning: %s" % event
-            stack.pop().end = event["ts"]
+            assert len(stack) == 1 or stack[-1].end <= stack[-2].end, "a slice does not nest: %s" % event
         elif phase in "sf":
             ends = self.wakes if phase == "s" else self.arrivals
             assert stack and stack[-1].begin == event["ts"], "an arrow has no slice: %s" % event

@@ -7,9 +7,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory_resource>
+#include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "hand_made.h"
 
 namespace chrome_json_test {
 namespace {
@@ -18,10 +23,11 @@ using namespace weft::detail::inspect;
 
 // What the calls write between the file's beginning and its end.
 template <class Calls>
-std::string eventsOf(const Calls& calls) {
+std::string eventsOf(const Calls& calls,
+                     std::pmr::memory_resource* memory = std::pmr::get_default_resource()) {
   std::string file;
   Text text(&appendTo, &file);
-  ChromeJson json(text);
+  ChromeJson json(text, memory);
   json.begin({7, "program", 0});
   text.flush();
   file.clear();
@@ -32,10 +38,18 @@ std::string eventsOf(const Calls& calls) {
 
 constexpr TimelineTrack kRow{3, TrackKind::Fiber, "row", 0, 0};
 
+// A slice that is alone in its file.
+std::string slice(uint64_t begin, uint64_t end, std::string_view name) {
+  return eventsOf([&](TimelineWriter& json) {
+    json.beginSlice(kRow, {begin, name});
+    json.endSlice(kRow, end);
+  });
+}
+
 TEST(ChromeJsonTest, WritesAnObjectWithNotes) {
   std::string file;
   Text text(&appendTo, &file);
-  ChromeJson json(text);
+  ChromeJson json(text, std::pmr::get_default_resource());
   json.begin({7, "a \"program\"", 1'234'567});
   const std::string_view notes[] = {"first", "second"};
   json.end(notes);
@@ -67,24 +81,46 @@ TEST(ChromeJsonTest, WritesMicrosecondsWithThreeDecimals) {
            {1'020, "1.020"},
            {123'456'789'012'345'678, "123456789012345.678"},
            {std::numeric_limits<uint64_t>::max(), "18446744073709551.615"}}) {
-    EXPECT_EQ(eventsOf([time = ns](TimelineWriter& json) { json.endSlice(kRow, time); }),
-              ",\n{\"ph\":\"E\",\"pid\":7,\"tid\":3,\"ts\":" + expected + "}");
+    EXPECT_EQ(slice(0, ns, "run"),
+              ",\n{\"ph\":\"X\",\"pid\":7,\"tid\":3,\"ts\":0.000,\"name\":\"run\",\"cat\":\"weft\",\"dur\":" +
+                  expected + "}");
   }
 }
 
 TEST(ChromeJsonTest, WritesArguments) {
   const TimelineArgument arguments[] = {
       {"where", "a\tb"}, {"count", uint64_t{1} << 53}, {"address", std::numeric_limits<uint64_t>::max()}};
-  EXPECT_EQ(eventsOf([&](TimelineWriter& json) { json.beginSlice(kRow, {1, "run\xff", "task", arguments}); }),
-            ",\n{\"ph\":\"B\",\"pid\":7,\"tid\":3,\"ts\":0.001,\"name\":\"run\\ufffd\",\"cat\":\"task\","
+  EXPECT_EQ(eventsOf([&](TimelineWriter& json) {
+              json.beginSlice(kRow, {1, "run\xff", "task", arguments});
+              json.endSlice(kRow, 4);
+            }),
+            ",\n{\"ph\":\"X\",\"pid\":7,\"tid\":3,\"ts\":0.001,\"name\":\"run\\ufffd\",\"cat\":\"task\","
             "\"args\":{\"where\":\"a\\u0009b\",\"count\":9007199254740992,"
-            "\"address\":\"18446744073709551615\"}}");
+            "\"address\":\"18446744073709551615\"},\"dur\":0.003}");
+}
+
+TEST(ChromeJsonTest, WritesSlicesThatBeginTogetherFromTheOutermostOneOn) {
+  EXPECT_EQ(eventsOf([&](TimelineWriter& json) {
+              json.beginSlice(kRow, {1, "a"});
+              json.beginSlice(kRow, {1, "b"});
+              json.instant(kRow, {1, "c", "weft", {}, 9});
+              json.endSlice(kRow, 3);
+              json.beginSlice(kRow, {3, "d"});
+              json.endSlice(kRow, 5);
+              json.endSlice(kRow, 6);
+            }),
+            slice(3, 5, "d") + slice(1, 6, "a") + slice(1, 3, "b") + slice(1, 1, "c") +
+                ",\n{\"ph\":\"s\",\"pid\":7,\"tid\":3,\"ts\":0.001,\"name\":\"arrow\",\"cat\":\"weft\","
+                "\"id\":\"0x9\"}");
 }
 
 TEST(ChromeJsonTest, WritesArrowsAtSlices) {
   const std::string row = ",\"pid\":7,\"tid\":3,\"ts\":0.001";
-  EXPECT_EQ(eventsOf([&](TimelineWriter& json) { json.beginSlice(kRow, {1, "run", "c", {}, 255, 16}); }),
-            ",\n{\"ph\":\"B\"" + row + ",\"name\":\"run\",\"cat\":\"c\"},\n{\"ph\":\"f\"" + row +
+  EXPECT_EQ(eventsOf([&](TimelineWriter& json) {
+              json.beginSlice(kRow, {1, "run", "weft", {}, 255, 16});
+              json.endSlice(kRow, 2);
+            }),
+            slice(1, 2, "run") + ",\n{\"ph\":\"f\"" + row +
                 ",\"name\":\"arrow\",\"cat\":\"weft\",\"id\":\"0x10\",\"bp\":\"e\"},\n{\"ph\":\"s\"" + row +
                 ",\"name\":\"arrow\",\"cat\":\"weft\",\"id\":\"0xff\"}");
 }
@@ -93,9 +129,47 @@ TEST(ChromeJsonTest, MakesASliceOfAnInstantWithAnArrow) {
   const std::string row = ",\"pid\":7,\"tid\":3,\"ts\":0.001";
   EXPECT_EQ(eventsOf([&](TimelineWriter& json) { json.instant(kRow, {1, "steal"}); }),
             ",\n{\"ph\":\"i\"" + row + ",\"s\":\"t\",\"name\":\"steal\",\"cat\":\"weft\"}");
-  EXPECT_EQ(eventsOf([&](TimelineWriter& json) { json.instant(kRow, {1, "wake", "c", {}, 9}); }),
-            ",\n{\"ph\":\"B\"" + row + ",\"name\":\"wake\",\"cat\":\"c\"},\n{\"ph\":\"s\"" + row +
-                ",\"name\":\"arrow\",\"cat\":\"weft\",\"id\":\"0x9\"},\n{\"ph\":\"E\"" + row + "}");
+  EXPECT_EQ(eventsOf([&](TimelineWriter& json) { json.instant(kRow, {1, "wake", "weft", {}, 9}); }),
+            slice(1, 1, "wake") + ",\n{\"ph\":\"s\"" + row +
+                ",\"name\":\"arrow\",\"cat\":\"weft\",\"id\":\"0x9\"}");
+}
+
+// Begins slices of which one is refused, and ends them all. Returns: whether one was refused.
+bool isRefused(TimelineWriter& json, const std::vector<std::string>& names) {
+  bool isRefused = false;
+  try {
+    for (const std::string& name : names) {
+      json.beginSlice(kRow, {1, name});
+    }
+  } catch (const std::bad_alloc&) {
+    isRefused = true;
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    json.endSlice(kRow, 2);
+  }
+  return isRefused;
+}
+
+TEST(ChromeJsonTest, LacksSlicesForWhichThereIsNoMemory) {
+  const std::vector<std::string> names = {"a", std::string(1'000, 'b'), std::string(10'000, 'c')};
+  std::vector<bool> refused;
+  do {
+    weft::tests::ScarceMemory memory;
+    const auto calls = [&](TimelineWriter& json) {
+      memory.numLeft = static_cast<int>(refused.size());
+      refused.push_back(isRefused(json, names));
+    };
+    const std::string events = eventsOf(calls, &memory);
+    std::string expected;
+    bool isWhole = true;
+    for (const std::string& name : names) {
+      isWhole = isWhole && events.find("\"" + name + "\"") != std::string::npos;
+      expected += isWhole ? slice(1, 2, name) : "";
+    }
+    EXPECT_EQ(events.size(), expected.size()) << refused.size();
+    EXPECT_TRUE(isWhole || refused.back());
+  } while (refused.back() && !HasFailure());
+  EXPECT_GT(refused.size(), 4U);
 }
 
 TEST(ChromeJsonTest, WritesCountersThatAreFinite) {

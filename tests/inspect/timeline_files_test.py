@@ -48,13 +48,12 @@ class Chrome(unittest.TestCase):
                                  (2, "thread_sort_index"): {"sort_index": -2**31}})
 
     def test_has_slices(self):
-        begins = [(event["tid"], event["ts"], event["name"], event["cat"], event.get("args")) for event in self.of("B")]
+        slices = [(event["tid"], event["ts"], event["dur"], event["name"], event["cat"], event.get("args"))
+                  for event in self.of("X")]
         arguments = {"odd": ODD, "largest": str(MAX), "none": 0}
-        self.assertEqual(begins, [(1, "123456789012345.679", "run", "task", arguments),
-                                  (1, "123456789012345.680", "wake", "wake", None),
-                                  (2, "123456789012345.682", ODD, "task", None)])
-        self.assertEqual([(event["tid"], event["ts"]) for event in self.of("E")],
-                         [(1, "123456789012345.680"), (1, "123456789013345.678"), (2, "123456789012345.683")])
+        self.assertEqual(slices, [(1, "123456789012345.680", "0.000", "wake", "wake", None),
+                                  (1, "123456789012345.679", "999.999", "run", "task", arguments),
+                                  (2, "123456789012345.682", "0.001", ODD, "task", None)])
 
     def test_has_arrows(self):
         ends = [(event["ph"], event["tid"], event["ts"], event["id"], event["cat"], event["name"], event.get("bp"))

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <memory_resource>
 #include <string_view>
 
 #include "inspect/chrome_json.h"
@@ -50,14 +51,13 @@ void record(TimelineWriter& writer) {
   writer.end(notes);
 }
 
-template <class Writer>
-bool writeFile(const char* path) {
+template <class Record>
+bool writeFile(const char* path, const Record& recordTo) {
   const int file = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   FileOutput output(file);
   {
     Text text(&FileOutput::write, &output);
-    Writer writer(text);
-    record(writer);
+    recordTo(text);
   }
   if (output.error() != 0) {
     std::fprintf(stderr, "%s: %s\n", path, std::strerror(output.error()));
@@ -69,5 +69,13 @@ bool writeFile(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return argc == 3 && writeFile<ChromeJson>(argv[1]) && writeFile<PerfettoTrace>(argv[2]) ? 0 : 1;
+  const auto forChrome = [](Text& text) {
+    ChromeJson writer(text, std::pmr::get_default_resource());
+    record(writer);
+  };
+  const auto forPerfetto = [](Text& text) {
+    PerfettoTrace writer(text);
+    record(writer);
+  };
+  return argc == 3 && writeFile(argv[1], forChrome) && writeFile(argv[2], forPerfetto) ? 0 : 1;
 }

@@ -87,8 +87,7 @@ TEST(TraceDeathTest, EventsOfAScopeBeginAndEnd) {
   EXPECT_EQ(count(trace, "\"name\":\"thread_name\""), 1);
   EXPECT_EQ(count(trace, "\"name\":\"thread_name\",\"args\":{\"name\":\"main (thread "), 1);
   EXPECT_EQ(count(trace, "\"name\":\"outer 1\""), 1);
-  EXPECT_EQ(count(trace, "\"ph\":\"B\""), 2);
-  EXPECT_EQ(count(trace, "\"ph\":\"E\""), 2);
+  EXPECT_EQ(count(trace, "\"ph\":\"X\""), 2);
 }
 
 TEST(TraceDeathTest, AsynchronousEventsCarryTheirIdAndName) {
@@ -244,7 +243,7 @@ TEST(TraceDeathTest, EventsOfManyThreadsDoNotMix) {
     }
   });
   EXPECT_EQ(count(trace, "\"name\":\"event\""), 2'000);
-  EXPECT_EQ(count(trace, "\"ph\":\"E\""), 2'000);
+  EXPECT_EQ(count(trace, "\"ph\":\"X\""), 2'000);
 }
 
 TEST(TraceDeathTest, AFileThatCannotBeWrittenIsWarnedOf) {
@@ -267,9 +266,8 @@ TEST(TraceDeathTest, EventsBeginAndEndWithoutAScope) {
     Trace::get()->beginEvent("step %d", 1);
     Trace::get()->endEvent();
   });
-  EXPECT_EQ(count(trace, "\"ph\":\"B\""), 1);
+  EXPECT_EQ(count(trace, "\"ph\":\"X\""), 1);
   EXPECT_EQ(count(trace, "\"name\":\"step 1\""), 1);
-  EXPECT_EQ(count(trace, "\"ph\":\"E\""), 1);
 }
 
 TEST(TraceDeathTest, ANameThatCannotBeFormattedIsAQuestionMark) {
