@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <new>
 #include <span>
+#include <string_view>
 #include <tuple>
 
 #include "inspect/phrases.h"
@@ -29,7 +30,7 @@ class TimelineOfAll {
   void write() {
     TimelineHead head;
     head.processId = static_cast<uint32_t>(recording_.processId);
-    head.program = recording_.program;
+    head.program = std::string_view(recording_.program).substr(recording_.program.rfind('/') + 1);
     head.firstNs = begin_;
     writer_.begin(head);
     try {

@@ -12,8 +12,8 @@ namespace weft::inline v0_1::detail::inspect {
 // What a picture is of.
 struct TimelineHead {
   uint32_t processId = 0;
-  std::string_view program;
-  uint64_t firstNs = 0;  // no event is earlier
+  std::string_view program;  // the name of its file
+  uint64_t firstNs = 0;      // no event is earlier
 };
 
 enum class TrackKind { Thread, Fiber, Counter };

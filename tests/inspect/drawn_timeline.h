@@ -33,6 +33,7 @@ class DrawnTimeline final : public TimelineWriter {
     EXPECT_FALSE(hasBegun_);
     hasBegun_ = true;
     first_ = head.firstNs;
+    program = head.program;
   }
 
   void addTrack(const TimelineTrack& track) override {
@@ -148,6 +149,7 @@ class DrawnTimeline final : public TimelineWriter {
 
   bool hasEnded = false;
   uint64_t numSlices = 0;
+  std::string program;
   std::vector<std::string> notes;
 
  private:

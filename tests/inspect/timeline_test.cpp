@@ -334,6 +334,16 @@ TEST(TimelineTest, AnEndThatIsOfNothingEarlierEndsNothingElse) {
   EXPECT_NE(made.draw().find("  50-70 open\n"), std::string::npos);
 }
 
+TEST(TimelineTest, TheProcessIsCalledAsTheFileOfItsProgram) {
+  for (const std::string_view path : {"/opt/bin/server", "server"}) {
+    MadeRecording made;
+    made.recording.program = path;
+    DrawnTimeline timeline;
+    made.drawTo(timeline);
+    EXPECT_EQ(timeline.program, "server");
+  }
+}
+
 TEST(TimelineTest, WorkersAreCalledByTheirNumbers) {
   MadeRecording made;
   for (const std::string_view name : {"weft:12", "weft:", "weft:1x", "mine"}) {
