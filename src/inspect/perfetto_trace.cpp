@@ -14,10 +14,17 @@ namespace trace {
 constexpr uint32_t kPacket = 1;
 }
 namespace trace_packet {
-constexpr uint32_t kClockSnapshot = 6, kTimestamp = 8, kSequenceId = 10, kTrackEvent = 11,
-                   kSequenceFlags = 13, kClockId = 58, kTrackDescriptor = 60;
-constexpr uint64_t kIncrementalStateCleared = 1;
+constexpr uint32_t kClockSnapshot = 6, kTimestamp = 8, kSequenceId = 10, kTrackEvent = 11, kInternedData = 12,
+                   kSequenceFlags = 13, kClockId = 58, kDefaults = 59, kTrackDescriptor = 60;
+constexpr uint64_t kIncrementalStateCleared = 1, kNeedsIncrementalState = 2;
 }  // namespace trace_packet
+namespace trace_packet_defaults {
+constexpr uint32_t kClockId = 58;
+}
+namespace interned_data {
+constexpr uint32_t kCategories = 1, kEventNames = 2, kAnnotationNames = 3, kAnnotationTexts = 29;
+constexpr uint32_t kNumber = 1, kText = 2;  // of all entries
+}  // namespace interned_data
 namespace clock_snapshot {
 constexpr uint32_t kClocks = 1, kPrimaryTraceClock = 2;
 constexpr uint32_t kClocksClockId = 1, kClocksTimestamp = 2;
@@ -36,12 +43,13 @@ namespace thread_descriptor {
 constexpr uint32_t kPid = 1, kTid = 2, kThreadName = 5;
 }
 namespace track_event {
-constexpr uint32_t kDebugAnnotations = 4, kType = 9, kTrackUuid = 11, kCategories = 22, kName = 23,
-                   kDoubleCounterValue = 44, kFlowIds = 47, kTerminatingFlowIds = 48;
+constexpr uint32_t kCategoryNumbers = 3, kDebugAnnotations = 4, kType = 9, kNameNumber = 10, kTrackUuid = 11,
+                   kCategories = 22, kName = 23, kDoubleCounterValue = 44, kFlowIds = 47,
+                   kTerminatingFlowIds = 48;
 constexpr uint64_t kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounter = 4;
 }  // namespace track_event
 namespace debug_annotation {
-constexpr uint32_t kUintValue = 3, kStringValue = 6, kName = 10;
+constexpr uint32_t kNameNumber = 1, kUintValue = 3, kStringValue = 6, kName = 10, kStringNumber = 17;
 }
 
 // All packets are of one sequence.
@@ -66,21 +74,72 @@ uint64_t asyncRow(uint64_t id, std::string_view name) {
   return hash | uint64_t{1} << 63;
 }
 
-void writeAnnotation(ProtobufWriter& out, const TimelineArgument& argument) {
-  out.text(debug_annotation::kName, argument.name);
-  if (argument.isText) {
-    out.text(debug_annotation::kStringValue, argument.text);
-  } else {
-    out.number(debug_annotation::kUintValue, argument.number);
+}  // namespace
+
+template <class Write>
+void PerfettoTrace::packet(uint64_t ns, const Write& write) {
+  ProtobufWriter(&out_).message(trace::kPacket, [&](ProtobufWriter& out) {
+    out.number(trace_packet::kTimestamp, ns);
+    out.number(trace_packet::kSequenceId, kSequence);
+    out.number(trace_packet::kSequenceFlags, trace_packet::kNeedsIncrementalState);
+    write(out);
+  });
+}
+
+// `field`: of the interned data. A text that is new there gets a packet.
+void PerfettoTrace::intern(uint32_t field, std::string_view text) {
+  const uint64_t number = texts_.add(field, text);
+  if (number == 0) {
+    return;
+  }
+  ProtobufWriter(&out_).message(trace::kPacket, [&](ProtobufWriter& out) {
+    out.number(trace_packet::kSequenceId, kSequence);
+    out.number(trace_packet::kSequenceFlags, trace_packet::kNeedsIncrementalState);
+    out.message(trace_packet::kInternedData, [&](ProtobufWriter& data) {
+      data.message(field, [&](ProtobufWriter& entry) {
+        entry.number(interned_data::kNumber, number);
+        entry.text(interned_data::kText, text);
+      });
+    });
+  });
+}
+
+void PerfettoTrace::internAll(const TimelineEvent& event) {
+  intern(interned_data::kCategories, event.category);
+  intern(interned_data::kEventNames, event.name);
+  for (const TimelineArgument& argument : event.arguments) {
+    intern(interned_data::kAnnotationNames, argument.name);
+    if (argument.isText) {
+      intern(interned_data::kAnnotationTexts, argument.text);
+    }
   }
 }
 
-void writeDescription(ProtobufWriter& out, const TimelineEvent& event) {
-  out.text(track_event::kCategories, event.category);
-  out.text(track_event::kName, event.name);
+// By its number, if it is interned.
+void PerfettoTrace::writeText(ProtobufWriter& out, uint32_t interned, uint32_t numberField,
+                              uint32_t textField, std::string_view text) const {
+  if (const uint64_t number = texts_.find(interned, text); number != 0) {
+    out.number(numberField, number);
+  } else {
+    out.text(textField, text);
+  }
+}
+
+void PerfettoTrace::writeDescription(ProtobufWriter& out, const TimelineEvent& event) const {
+  writeText(out, interned_data::kCategories, track_event::kCategoryNumbers, track_event::kCategories,
+            event.category);
+  writeText(out, interned_data::kEventNames, track_event::kNameNumber, track_event::kName, event.name);
   for (const TimelineArgument& argument : event.arguments) {
-    out.message(track_event::kDebugAnnotations,
-                [&](ProtobufWriter& annotation) { writeAnnotation(annotation, argument); });
+    out.message(track_event::kDebugAnnotations, [&](ProtobufWriter& annotation) {
+      writeText(annotation, interned_data::kAnnotationNames, debug_annotation::kNameNumber,
+                debug_annotation::kName, argument.name);
+      if (argument.isText) {
+        writeText(annotation, interned_data::kAnnotationTexts, debug_annotation::kStringNumber,
+                  debug_annotation::kStringValue, argument.text);
+      } else {
+        annotation.number(debug_annotation::kUintValue, argument.number);
+      }
+    });
   }
   if (event.arrowOut != 0) {
     out.fixed64(track_event::kFlowIds, event.arrowOut);
@@ -88,18 +147,6 @@ void writeDescription(ProtobufWriter& out, const TimelineEvent& event) {
   if (event.arrowIn != 0) {
     out.fixed64(track_event::kTerminatingFlowIds, event.arrowIn);
   }
-}
-
-}  // namespace
-
-template <class Write>
-void PerfettoTrace::packet(uint64_t ns, const Write& write) {
-  ProtobufWriter(&out_).message(trace::kPacket, [&](ProtobufWriter& out) {
-    out.number(trace_packet::kTimestamp, ns);
-    out.number(trace_packet::kClockId, clock_snapshot::kMonotonic);
-    out.number(trace_packet::kSequenceId, kSequence);
-    write(out);
-  });
 }
 
 template <class Write>
@@ -114,6 +161,7 @@ void PerfettoTrace::event(uint64_t row, uint64_t ns, uint64_t type, const Write&
 }
 
 void PerfettoTrace::describedEvent(uint64_t row, uint64_t type, const TimelineEvent& described) {
+  internAll(described);
   event(row, described.ns, type, [&](ProtobufWriter& out) { writeDescription(out, described); });
 }
 
@@ -130,13 +178,20 @@ void PerfettoTrace::addGroup(uint64_t row, std::string_view name, int32_t order)
   });
 }
 
-// The snapshot says that the trace has the clock of its events. Without it viewers take BOOTTIME, and nothing
-// in the file tells how far that is from MONOTONIC.
+// The first packet begins the sequence. Its snapshot says that the trace has the clock of its events. Without
+// it viewers take BOOTTIME, and nothing in the file tells how far that is from MONOTONIC. The times of all
+// further packets are of the clock that it names as the default.
 void PerfettoTrace::begin(const TimelineHead& head) {
   processId_ = head.processId;
   firstNs_ = head.firstNs;
-  packet(firstNs_, [&](ProtobufWriter& out) {
+  ProtobufWriter(&out_).message(trace::kPacket, [&](ProtobufWriter& out) {
+    out.number(trace_packet::kTimestamp, firstNs_);
+    out.number(trace_packet::kClockId, clock_snapshot::kMonotonic);
+    out.number(trace_packet::kSequenceId, kSequence);
     out.number(trace_packet::kSequenceFlags, trace_packet::kIncrementalStateCleared);
+    out.message(trace_packet::kDefaults, [](ProtobufWriter& defaults) {
+      defaults.number(trace_packet_defaults::kClockId, clock_snapshot::kMonotonic);
+    });
     out.message(trace_packet::kClockSnapshot, [&](ProtobufWriter& snapshot) {
       snapshot.message(clock_snapshot::kClocks, [&](ProtobufWriter& clock) {
         clock.number(clock_snapshot::kClocksClockId, clock_snapshot::kMonotonic);

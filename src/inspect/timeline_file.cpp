@@ -19,7 +19,7 @@ void writeTimelineFile(const Recording& recording, Names& names, const Memory& m
     ChromeJson writer(out, recording.memory());
     writeTimeline(recording, names, memory, writer);
   } else {
-    PerfettoTrace writer(out);
+    PerfettoTrace writer(out, recording.memory());
     writeTimeline(recording, names, memory, writer);
   }
 }

@@ -8,10 +8,12 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <memory_resource>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "hand_made.h"
 #include "inspect/byte_reader.h"
 #include "inspect/protobuf_writer.h"
 
@@ -21,8 +23,9 @@ namespace {
 using namespace weft::detail::inspect;
 
 // The fields that are messages, each by its way from the file on.
-const std::set<std::string> kMessages = {".1",    ".1.6",    ".1.6.1",  ".1.11",  ".1.11.4",
-                                         ".1.60", ".1.60.3", ".1.60.4", ".1.60.8"};
+const std::set<std::string> kMessages = {".1",    ".1.6",    ".1.6.1",  ".1.11",   ".1.11.4",
+                                         ".1.12", ".1.12.1", ".1.12.2", ".1.12.3", ".1.12.29",
+                                         ".1.59", ".1.60",   ".1.60.3", ".1.60.4", ".1.60.8"};
 
 // Returns: the fields as text, such as "8:17 11{9:1 23'run'}".
 std::string fieldsOf(std::string_view bytes, const std::string& way) {
@@ -51,10 +54,11 @@ std::string fieldsOf(std::string_view bytes, const std::string& way) {
 
 // The packets that the calls write after those of the file's beginning.
 template <class Calls>
-std::string packetsOf(const Calls& calls) {
+std::string packetsOf(const Calls& calls,
+                      std::pmr::memory_resource* memory = std::pmr::get_default_resource()) {
   std::string file;
   Text text(&appendTo, &file);
-  PerfettoTrace trace(text);
+  PerfettoTrace trace(text, memory);
   trace.begin({7, "program", 1000});
   text.flush();
   file.clear();
@@ -64,10 +68,15 @@ std::string packetsOf(const Calls& calls) {
 }
 
 std::string eventAt(uint64_t ns, const std::string& fields) {
-  return "1{8:" + std::to_string(ns) + " 58:3 10:1 11{" + fields + "}}";
+  return "1{8:" + std::to_string(ns) + " 10:1 13:2 11{" + fields + "}}";
 }
 
-std::string descriptor(const std::string& fields) { return "1{8:1000 58:3 10:1 60{" + fields + "}}"; }
+std::string descriptor(const std::string& fields) { return "1{8:1000 10:1 13:2 60{" + fields + "}}"; }
+
+// `field`: of the interned data.
+std::string interned(int field, int number, const std::string& text) {
+  return "1{10:1 13:2 12{" + std::to_string(field) + "{1:" + std::to_string(number) + " 2'" + text + "'}}} ";
+}
 
 constexpr TimelineTrack kRow{3, TrackKind::Fiber, "row", -2, 0};
 constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
@@ -122,10 +131,10 @@ TEST(ProtobufWriterTest, ReplacesWhatIsNoUtf8) {
 TEST(PerfettoTraceTest, BeginsWithItsClockItsProcessAndGroupsOfRows) {
   std::string file;
   Text text(&appendTo, &file);
-  PerfettoTrace trace(text);
+  PerfettoTrace trace(text, std::pmr::get_default_resource());
   trace.begin({7, "program", 1000});
   trace.end({});
-  EXPECT_EQ(fieldsOf(file, ""), "1{8:1000 58:3 10:1 13:1 6{1{1:3 2:1000} 2:3}} " +
+  EXPECT_EQ(fieldsOf(file, ""), "1{8:1000 58:3 10:1 13:1 59{58:3} 6{1{1:3 2:1000} 2:3}} " +
                                     descriptor("1:4294967296 3{1:7 6'program'} 11:3") + " " +
                                     descriptor("1:4294967297 5:4294967296 2'Notes' 11:3 12:0") + " " +
                                     descriptor("1:4294967298 5:4294967296 2'Counters' 11:3 12:1") + " " +
@@ -150,10 +159,36 @@ TEST(PerfettoTraceTest, WritesEventsWithArgumentsAndArrows) {
               trace.instant(kRow, {2001, "wake", "task", {}, kMax, 0});
               trace.endSlice(kRow, kMax);
             }),
-            eventAt(2000, "9:1 11:3 22'task' 23'run' 4{10'where' 6'a'} 4{10'count' 3:" +
-                              std::to_string(kMax) + "} 48#9") +
-                " " + eventAt(2001, "9:3 11:3 22'task' 23'wake' 47#" + std::to_string(kMax)) + " " +
-                eventAt(kMax, "9:2 11:3"));
+            interned(1, 1, "task") + interned(2, 2, "run") + interned(3, 3, "where") + interned(29, 4, "a") +
+                interned(3, 5, "count") +
+                eventAt(2000, "9:1 11:3 3:1 10:2 4{1:3 17:4} 4{1:5 3:" + std::to_string(kMax) + "} 48#9") +
+                " " + interned(2, 6, "wake") + eventAt(2001, "9:3 11:3 3:1 10:6 47#" + std::to_string(kMax)) +
+                " " + eventAt(kMax, "9:2 11:3"));
+}
+
+TEST(PerfettoTraceTest, WritesATextOnceForEachUse) {
+  const TimelineArgument argument("run", "run");
+  EXPECT_EQ(packetsOf([&](TimelineWriter& trace) {
+              trace.instant(kRow, {2000, "run", "run", {&argument, 1}});
+              trace.instant(kRow, {2001, "run", "run", {&argument, 1}});
+            }),
+            interned(1, 1, "run") + interned(2, 1, "run") + interned(3, 1, "run") + interned(29, 1, "run") +
+                eventAt(2000, "9:3 11:3 3:1 10:1 4{1:1 17:1}") + " " +
+                eventAt(2001, "9:3 11:3 3:1 10:1 4{1:1 17:1}"));
+}
+
+TEST(PerfettoTraceTest, WritesTextsInFullForWhichThereIsNoMemory) {
+  const TimelineArgument argument("where", "a");
+  const auto calls = [&](TimelineWriter& trace) {
+    trace.instant(kRow, {2000, "run", "task", {&argument, 1}});
+  };
+  EXPECT_EQ(packetsOf(calls, std::pmr::null_memory_resource()),
+            eventAt(2000, "9:3 11:3 22'task' 23'run' 4{10'where' 6'a'}"));
+  weft::tests::ScarceMemory memory;
+  memory.numLeft = 0;
+  EXPECT_EQ(packetsOf(calls, &memory), interned(2, 1, "run") + interned(3, 2, "where") +
+                                           interned(29, 3, "a") +
+                                           eventAt(2000, "9:3 11:3 22'task' 10:1 4{1:2 17:3}"));
 }
 
 TEST(PerfettoTraceTest, WritesCountersThatAreFinite) {
@@ -179,14 +214,14 @@ TEST(PerfettoTraceTest, GivesAsynchronousSlicesRowsOfTheirOwn) {
   const std::string end = written(1, "read");
   const std::string row = end.substr(end.find("11:") + 3, end.find('}') - end.find("11:") - 3);
   EXPECT_EQ(packetsOf([](TimelineWriter& trace) { trace.asyncBegin(1, 1500, "read"); }),
-            descriptor("1:" + row + " 5:4294967296 2'read'") + " " +
-                eventAt(1500, "9:1 11:" + row + " 22'weft' 23'read'"));
+            descriptor("1:" + row + " 5:4294967296 2'read'") + " " + interned(1, 1, "weft") +
+                interned(2, 2, "read") + eventAt(1500, "9:1 11:" + row + " 3:1 10:2"));
 }
 
 TEST(PerfettoTraceTest, ShowsNotesAtTheBeginning) {
   const std::string_view notes[] = {"first"};
   EXPECT_EQ(packetsOf([&](TimelineWriter& trace) { trace.end(notes); }),
-            eventAt(1000, "9:3 11:4294967297 22'weft' 23'first'"));
+            interned(1, 1, "weft") + interned(2, 2, "first") + eventAt(1000, "9:3 11:4294967297 3:1 10:2"));
 }
 
 }  // namespace

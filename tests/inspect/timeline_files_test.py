@@ -117,12 +117,40 @@ class Perfetto(unittest.TestCase):
         """Returns: the messages of a kind, each after the time of its packet."""
         return [(int(dict(packet)["timestamp"]), dict(packet)[kind]) for packet in self.packets if kind in dict(packet)]
 
+    def events(self):
+        """Returns: the events, each after the time of its packet, with the texts that numbers stand for so far."""
+        texts, events = {}, []
+
+        def resolved(field):
+            name, value = field
+            if name == "debug_annotations":
+                return name, [resolved(of_annotation) for of_annotation in value]
+            if (name, value) in texts:
+                return texts[name, value]
+            return name, value
+
+        kinds = {"event_categories": ("category_iids", "categories"), "event_names": ("name_iid", "name"),
+                 "debug_annotation_names": ("annotation_name_iid", "name"),
+                 "debug_annotation_string_values": ("string_value_iid", "string_value")}
+        for packet in map(dict, self.packets):
+            for kind, entry in packet.get("interned_data", []):
+                number, text = kinds[kind]
+                entry = dict(entry)
+                texts[number, entry["iid"]] = (text, entry.get("name", entry.get("str")))
+            if "track_event" in packet:
+                event = [(name, [("annotation_" + of if of == "name_iid" else of, value) for of, value in fields])
+                         if name == "debug_annotations" else (name, fields) for name, fields in packet["track_event"]]
+                events.append((int(packet["timestamp"]), [resolved(field) for field in event]))
+        return events
+
     def test_has_packets_of_one_sequence_and_one_clock(self):
         for packet in self.packets:
             self.assertEqual(dict(packet)["trusted_packet_sequence_id"], "1")
-            self.assertEqual(dict(packet)["timestamp_clock_id"], "3")
+        self.assertEqual([dict(packet).get("timestamp_clock_id") for packet in self.packets],
+                         ["3"] + [None] * (len(self.packets) - 1))
+        self.assertEqual(self.of("trace_packet_defaults"), [(BEGIN, [("timestamp_clock_id", "3")])])
         self.assertEqual([dict(packet).get("sequence_flags") for packet in self.packets],
-                         ["1"] + [None] * (len(self.packets) - 1))
+                         ["1"] + ["2"] * (len(self.packets) - 1))
         self.assertEqual(self.of("clock_snapshot"),
                          [(BEGIN, [("clocks", [("clock_id", "3"), ("timestamp", str(BEGIN))]),
                                    ("primary_trace_clock", "BUILTIN_CLOCK_MONOTONIC")])])
@@ -156,9 +184,9 @@ class Perfetto(unittest.TestCase):
 
         expected = [
             event(1, "SLICE_BEGIN", "1", *named("task", "run"),
-                  ("debug_annotations", [("string_value", ODD), ("name", "odd")]),
-                  ("debug_annotations", [("uint_value", str(MAX)), ("name", "largest")]),
-                  ("debug_annotations", [("uint_value", "0"), ("name", "none")])),
+                  ("debug_annotations", [("name", "odd"), ("string_value", ODD)]),
+                  ("debug_annotations", [("name", "largest"), ("uint_value", str(MAX))]),
+                  ("debug_annotations", [("name", "none"), ("uint_value", "0")])),
             event(2, "INSTANT", "1", *named("wake", "wake"), ("flow_ids", str(MAX))),
             event(3, "INSTANT", "1", *named("weft", "steal")),
             event(1000000, "SLICE_END", "1"),
@@ -171,7 +199,7 @@ class Perfetto(unittest.TestCase):
             event(0, "INSTANT", notes, *named("weft", "12,345 older events were overwritten")),
             event(0, "INSTANT", notes, *named("weft", ODD)),
         ]
-        self.assertEqual([(time, sorted(fields, key=str)) for time, fields in self.of("track_event")], expected)
+        self.assertEqual([(time, sorted(fields, key=str)) for time, fields in self.events()], expected)
 
 
 class FullDisk(unittest.TestCase):

@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
     record(writer);
   };
   const auto forPerfetto = [](Text& text) {
-    PerfettoTrace writer(text);
+    PerfettoTrace writer(text, std::pmr::get_default_resource());
     record(writer);
   };
   return argc == 3 && writeFile(argv[1], forChrome) && writeFile(argv[2], forPerfetto) ? 0 : 1;
