@@ -22,4 +22,15 @@ TimelineFormat timelineFormatOf(std::string_view path);
 void writeTimelineFile(const Recording& recording, Names& names, const Memory& memory, TimelineFormat format,
                        Text& out);
 
+struct TimelineFileResult {
+  enum class Failed : uint8_t { Nothing, Open, Write };  // Write: the file is there, and not complete
+
+  Failed failed = Failed::Nothing;
+  int error = 0;  // errno of what failed
+};
+
+// Writes a recording to the file at `path`, in place of what the file had. May throw std::bad_alloc.
+TimelineFileResult writeTimelineFileAt(const char* path, const Recording& recording, Names& names,
+                                       const Memory& memory, TimelineFormat format);
+
 }  // namespace weft::inline v0_1::detail::inspect

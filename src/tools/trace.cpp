@@ -1,21 +1,15 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "inspect/arena.h"
-#include "inspect/file_output.h"
 #include "inspect/image_names.h"
 #include "inspect/recording.h"
 #include "inspect/recording_reader.h"
 #include "inspect/snapshot_reader.h"
-#include "inspect/text.h"
 #include "inspect/timeline_file.h"
 #include "tools/command.h"
 #include "tools/observed.h"
@@ -55,26 +49,14 @@ ClockReading readingOf(Target& target) {
   return Observed(target, {.hasStacks = false, .mayBeEmpty = true}).snapshot().lastReading;
 }
 
-[[noreturn]] void fail(const std::string& path, int error) {
-  throw Failure(path + " cannot be written (" + std::strerror(error) +
-                "): choose another path with `weft trace -o PATH`");
-}
-
 void writeFile(const std::string& path, const inspect::Recording& recording, Target& target) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) {
-    fail(path, errno);
-  }
   inspect::Arena arena;
   inspect::ImageNames names(target.images(), &arena);
-  inspect::FileOutput output(file);
-  {
-    inspect::Text text(&inspect::FileOutput::write, &output);
-    inspect::writeTimelineFile(recording, names, target.memory(), inspect::timelineFormatOf(path), text);
-  }
-  const int closeError = close(file) == 0 ? 0 : errno;
-  if (const int error = output.error() != 0 ? output.error() : closeError; error != 0) {
-    fail(path, error);
+  const inspect::TimelineFileResult result = inspect::writeTimelineFileAt(
+      path.c_str(), recording, names, target.memory(), inspect::timelineFormatOf(path));
+  if (result.error != 0) {
+    throw Failure(path + " cannot be written (" + std::strerror(result.error) +
+                  "): choose another path with `weft trace -o PATH`");
   }
 }
 

@@ -3,10 +3,8 @@
 
 #include "scheduler/core/trace_dump.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -15,11 +13,9 @@
 #include <string>
 
 #include "inspect/arena.h"
-#include "inspect/file_output.h"
 #include "inspect/image_names.h"
 #include "inspect/images.h"
 #include "inspect/recording.h"
-#include "inspect/text.h"
 #include "inspect/timeline_file.h"
 #include "scheduler/core/own_process.h"
 #include "scheduler/core/trace_triggers.h"
@@ -62,26 +58,18 @@ class TraceDump {
   }
 
   void writeTo(const OwnProcess& process, const inspect::Recording& recording, inspect::Arena& arena) {
-    const int file = open(path_, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0) {
-      failBySystem("it cannot be opened", errno);
-      return;
-    }
     inspect::Images images(&arena);
     (void)images.readMaps(getpid());  // without, code has no names
     inspect::ImageNames names(images, &arena);
-    inspect::FileOutput output(file);
-    {
-      inspect::Text text(&inspect::FileOutput::write, &output);
-      inspect::writeTimelineFile(recording, names, process.memory(), format_, text);
+    using Result = inspect::TimelineFileResult;
+    const Result result = inspect::writeTimelineFileAt(path_, recording, names, process.memory(), format_);
+    if (result.failed == Result::Failed::Open) {
+      failBySystem("it cannot be opened", result.error);
+    } else if (result.failed == Result::Failed::Write) {
+      failBySystem("the file is not complete", result.error);
+    } else {
+      isWritten_ = true;
     }
-    const int closeError = close(file) == 0 ? 0 : errno;
-    const int error = output.error() != 0 ? output.error() : closeError;
-    if (error != 0) {
-      failBySystem("the file is not complete", error);
-      return;
-    }
-    isWritten_ = true;
   }
 
   void failBySystem(const char* what, int error) const {
