@@ -61,6 +61,7 @@ class Placement {
                            running.done();
                          }),
                socket = std::move(socket)]() mutable { handler(std::move(socket)); });
+    task.setName("connection of io::serve()");
     if (worker >= 0) {
       scheduler_.enqueueOn(worker, std::move(task));
     } else {

@@ -254,7 +254,7 @@ class EchoServerTest(PictureTest):
         return record(PROGRAMS["echo_server"], folder, "0", talk=talk)
 
     def test_has_the_tasks_with_their_waits(self):
-        watcher, connection = lambdaOf("main"), r"weft::io::.*"
+        watcher, connection = lambdaOf("main"), r"connection of io::serve\(\)"
         tasks = [task.task for task in self.picture.of_fibers("task")]
         self.assertEqual(len([task for task in tasks if re.fullmatch(watcher, task)]), 1, tasks)
         self.assertEqual(len([task for task in tasks if re.fullmatch(connection, task)]), 3, tasks)

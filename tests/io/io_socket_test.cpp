@@ -9,12 +9,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
+#include <span>
+#include <sstream>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <weft/event.h>
+#include <weft/trace.h>
 
 #include "in_task.h"
 #include "io/io_pairs.h"
@@ -501,6 +505,38 @@ TEST(ServeTest, WhereNoDescriptorIsLeftItGoesOnOnceThereIs) {
   stop.request_stop();
   done.wait();
   Scheduler::unbind();
+}
+
+// With a worker it is placed there. Without, it is scheduled on the bound thread.
+TEST(ServeTest, TheTaskOfAConnectionIsNamedInTheFlightRecorder) {
+  const tests::TemporaryFolder folder;
+  for (const int numWorkers : {0, 1}) {
+    trace::start();
+    {
+      Scheduler scheduler(tests::smallConfig(numWorkers));
+      Scheduler::Binding bound(scheduler);
+      io::Listener listener = io::Listener::listen(io::Endpoint::parse("127.0.0.1", 0));
+      std::stop_source stop;
+      WaitGroup done(1);
+      schedule([&, done] {
+        io::serve(listener, [](io::Socket socket) { socket.send(bytesOf("a")); }, {.stop = stop.get_token()});
+        done.done();
+      });
+      tests::inTask([&] {
+        io::Socket client = io::Socket::connect(listener.endpoint());
+        std::byte answer{};
+        EXPECT_EQ(client.recv(std::span(&answer, 1)), 1u);
+      });
+      stop.request_stop();
+      done.wait();
+    }
+    trace::stop();
+    const std::string path = folder.path() + "/" + std::to_string(numWorkers) + ".json";
+    ASSERT_TRUE(trace::dump(path.c_str()));
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    EXPECT_NE(text.str().find("\"name\":\"connection of io::serve()\""), std::string::npos) << text.str();
+  }
 }
 
 using ServeDeathTest = tests::DeathTest;
