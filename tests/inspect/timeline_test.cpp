@@ -14,14 +14,20 @@
 
 #include "drawn_timeline.h"
 #include "hand_made.h"
+#include "inspect/text.h"
+#include "inspect/timeline_file.h"
+#include "json_reader.h"
 #include "made_recording.h"
 
 namespace {
 namespace timeline_test {
 
 using weft::detail::inspect::Address;
+using weft::detail::inspect::Text;
+using weft::detail::inspect::TimelineFormat;
 using weft::detail::inspect::TraceKind;
 using weft::tests::DrawnTimeline;
+using weft::tests::FakeNames;
 using weft::tests::MadeRecording;
 using weft::tests::ScarceMemory;
 
@@ -490,6 +496,35 @@ TEST(TimelineTest, WithoutMemoryItSaysSoAndSlicesNest) {
     isWhole = timeline.notes.empty();
     EXPECT_TRUE(isWhole || timeline.notes[0] == "There was no memory for all of the picture.");
   }
+}
+
+TEST(TimelineTest, WithoutMemoryTheFileIsValidJson) {
+  constexpr std::string_view kNote = "There was no memory for all of the picture.";
+  bool isWhole = false;
+  int numNotes = 0;
+  for (int numLeft = 0; !isWhole && !testing::Test::HasFailure(); ++numLeft) {
+    SCOPED_TRACE(numLeft);
+    ScarceMemory memory;
+    MadeRecording made(&memory);
+    std::mt19937 random(7);
+    for (int i = 0; i < 3; ++i) {
+      made.thread();
+      addRandom(made, random, false);
+    }
+    memory.numLeft = numLeft;
+    std::string file;
+    {
+      Text text(&weft::detail::inspect::appendTo, &file);
+      FakeNames names;
+      writeTimelineFile(made.recording, names, made.memory, TimelineFormat::ChromeJson, text);
+    }
+    EXPECT_TRUE(weft::tests::JsonReader(file).isValid()) << file;
+    isWhole = memory.numLeft >= 0;
+    const bool hasNote = file.find(kNote) != std::string::npos;
+    EXPECT_FALSE(isWhole && hasNote);
+    numNotes += hasNote ? 1 : 0;
+  }
+  EXPECT_GT(numNotes, 10);
 }
 
 }  // namespace timeline_test
