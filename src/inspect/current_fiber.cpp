@@ -22,6 +22,7 @@ bool beginsOutside(const Recording& recording, const Recording::Thread& thread) 
       case TraceKind::ThreadUnbound:
       case TraceKind::TaskBegan:
       case TraceKind::TaskEnded:
+      case TraceKind::TaskFollowed:
       case TraceKind::InPlaceBegan:
       case TraceKind::InPlaceEnded:
       case TraceKind::Stole:
@@ -131,11 +132,12 @@ void CurrentFiber::showTask() {
 
 void CurrentFiber::takeTask(const RecordedEvent& event) {
   Fiber& fiber = this->fiber();
-  const bool isBegin = event.kind == TraceKind::TaskBegan;
+  const bool isEnd = event.kind != TraceKind::TaskBegan;
+  const bool isBegin = event.kind != TraceKind::TaskEnded;
   if (fiber.firstTask == Fiber::Task::Unknown) {
-    fiber.firstTask = isBegin ? Fiber::Task::HadNone : Fiber::Task::HadOne;
+    fiber.firstTask = isEnd ? Fiber::Task::HadOne : Fiber::Task::HadNone;
   }
-  if (!isBegin || fiber.open.has(SliceKind::Task)) {
+  if (isEnd || fiber.open.has(SliceKind::Task)) {
     tracks_.popThrough(fiber, SliceKind::Task);
   }
   if (index_ != kOutside) {

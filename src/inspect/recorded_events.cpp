@@ -22,7 +22,7 @@ constexpr bool isHead(TraceKind kind) {
     case TraceKind::Text:
       return false;
     default:
-      return kind <= TraceKind::StepEnded;
+      return kind <= kLastTraceKind;
   }
 }
 
@@ -30,6 +30,7 @@ constexpr bool isHead(TraceKind kind) {
 constexpr TraceKind secondOf(TraceKind head) {
   switch (head) {
     case TraceKind::TaskBegan:
+    case TraceKind::TaskFollowed:
       return TraceKind::TaskNamed;
     case TraceKind::FiberLeft:
     case TraceKind::IdleBegan:

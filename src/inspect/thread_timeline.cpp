@@ -141,6 +141,7 @@ void ThreadTimeline::take(const RecordedEvent& event) {
       return current_.setTaskName(parts_.names.nameOf(event));
     case TraceKind::TaskBegan:
     case TraceKind::TaskEnded:
+    case TraceKind::TaskFollowed:
       return takeTask(event);
     case TraceKind::Stole:
     case TraceKind::TimerFired:

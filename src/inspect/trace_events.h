@@ -22,7 +22,7 @@ enum class TraceKind : uint8_t {
 
   // Of tasks. They run on the fiber on which the thread is.
   TaskBegan,     // the address of its code
-  TaskNamed,     // after TaskBegan: the address of a text
+  TaskNamed,     // after TaskBegan or TaskFollowed: the address of a text
   TaskEnded,     // 0
   InPlaceBegan,  // a task on top of the one that waits for it: the address of its code
   InPlaceEnded,  // 0
@@ -63,7 +63,12 @@ enum class TraceKind : uint8_t {
 
   StepBegan,  // of a weft::fair task: the address of its code
   StepEnded,  // 0
+
+  // Stands for TaskEnded and TaskBegan at one time, on one fiber: a task ends, and the next one begins at
+  // once. The address of the next one's code.
+  TaskFollowed,
 };
+inline constexpr TraceKind kLastTraceKind = TraceKind::TaskFollowed;
 
 // The bytes of a text that are kept, in Text or of a text at an address. The rest is cut off.
 inline constexpr size_t kMostTraceText = 256;

@@ -57,6 +57,43 @@ TEST(TimelineTest, TasksAreSlicesOfTheirThreadAndOfTheirFiber) {
             "  30-40 the second | code B\n");
 }
 
+TEST(TimelineTest, ATaskThatFollowsEndsTheOneBefore) {
+  MadeRecording made;
+  made.thread();
+  made.at(10).add(TraceKind::ThreadBound, 1);
+  made.at(20).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
+  made.at(25).add(TraceKind::ScopeBegan, "left open");
+  made.at(30).add(TraceKind::TaskFollowed, 'B').add(TraceKind::TaskNamed, "named");
+  made.at(40).add(TraceKind::TaskFollowed, 'C');
+  made.at(50).add(TraceKind::TaskEnded);
+  EXPECT_EQ(made.draw(),
+            "worker 0\n"
+            "  20-30 A | fiber 1 | part 1\n"
+            "  30-40 named | fiber 1 | part 1\n"
+            "  40-50 C | fiber 1 | part 1\n"
+            "worker 0, fiber 1\n"
+            "  20-30 A\n"
+            "    25-30 left open\n"
+            "  30-40 named | code B\n"
+            "  40-50 C\n");
+}
+
+TEST(TimelineTest, ATaskThatFollowsEndsOneThatBeganEarlier) {
+  MadeRecording made;
+  made.thread();
+  made.at(10).add(TraceKind::Mark, "first");
+  made.at(20).add(TraceKind::TaskFollowed, 'B');
+  made.at(30).add(TraceKind::TaskEnded);
+  EXPECT_EQ(made.draw(),
+            "thread 4711\n"
+            "  10-20 task that began earlier\n"
+            "    10 first\n"
+            "  20-30 B\n"
+            "thread 4711, fiber ?\n"
+            "  10-20 task that began earlier\n"
+            "  20-30 B\n");
+}
+
 TEST(TimelineTest, AThreadThatHasNothingToRunIsIdleAndAsleepInThat) {
   MadeRecording made;
   made.thread(4711, "pool");

@@ -7,20 +7,27 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include <weft/event.h>
+#include <weft/fiberlocal.h>
 #include <weft/scheduler.h>
 #include <weft/sleep.h>
 #include <weft/task.h>
 #include <weft/taskgroup.h>
 #include <weft/trace.h>
+#include <weft/waitgroup.h>
 
 namespace weft {
 namespace {
@@ -43,10 +50,10 @@ class Recording {
 
 TraceThread& own() { return *detail::ownTraceThread; }
 
-// The events that the calling thread has recorded since the start, oldest first.
-std::vector<TraceEvent> ownEvents() {
+// The events that a thread has recorded since the start, oldest first.
+std::vector<TraceEvent> eventsOf(const TraceThread& thread) {
   std::vector<TraceEvent> events;
-  const auto& ring = own().ring;
+  const auto& ring = thread.ring;
   const uint64_t end = ring.numWritten();
   for (uint64_t n = end - std::min(end, ring.capacity()); n < end; ++n) {
     const TraceEvent event = ring.at(n);
@@ -57,6 +64,8 @@ std::vector<TraceEvent> ownEvents() {
   }
   return events;
 }
+
+std::vector<TraceEvent> ownEvents() { return eventsOf(own()); }
 
 std::vector<TraceKind> kindsOf(const std::vector<TraceEvent>& events) {
   std::vector<TraceKind> kinds;
@@ -98,11 +107,228 @@ TEST(RecorderTest, ATaskBeginsAndEnds) {
                                                TaskEnded, FiberLeft, FiberResumed, ThreadUnbound}));
 }
 
+TEST(RecorderTest, TheEndOfATaskAndTheBeginningOfTheNextAreOneEvent) {
+  const Recording recording;
+  Scheduler scheduler(Scheduler::Config{});
+  scheduler.bind();
+  constexpr int kNumTasks = 40;
+  for (int i = 0; i < kNumTasks; ++i) {
+    schedule(&taskOfTest);
+  }
+  Scheduler::unbind();
+  using enum TraceKind;
+  std::vector<TraceKind> kinds = kindsOf(ownEvents());
+  EXPECT_GE(std::ranges::count(kinds, TaskFollowed), kNumTasks / 2);  // polls come between others
+  for (auto it = kinds.begin(); it != kinds.end(); ++it) {
+    if (*it == TaskFollowed) {
+      *it = TaskEnded;
+      it = kinds.insert(it + 1, TaskBegan);
+    }
+  }
+  std::vector<TraceKind> expected{ThreadBound, FiberResumed, FiberLeft, FiberResumed};
+  for (int i = 0; i < kNumTasks; ++i) {
+    expected.insert(expected.end(), {TaskBegan, TaskEnded});
+  }
+  expected.insert(expected.end(), {FiberLeft, FiberResumed, ThreadUnbound});
+  EXPECT_EQ(kinds, expected);
+}
+
+// Marks when it is destroyed, after its task has ended.
+struct MarksItsEnd {
+  ~MarksItsEnd() { trace::mark("destroyed"); }
+  int value = 0;
+};
+FiberLocal<MarksItsEnd> marksItsEnd;
+
+TEST(RecorderTest, WhatRunsBetweenTwoTasksBelongsToNone) {
+  const Recording recording;
+  Scheduler scheduler(Scheduler::Config{});
+  scheduler.bind();
+  schedule([] { marksItsEnd->value = 1; });
+  schedule(&taskOfTest);
+  Scheduler::unbind();
+  const std::vector<TraceEvent> events = ownEvents();
+  using enum TraceKind;
+  EXPECT_EQ(kindsOf(events),
+            (std::vector{ThreadBound, FiberResumed, FiberLeft, FiberResumed, TaskBegan, TaskEnded, Mark,
+                         TaskBegan, TaskEnded, FiberLeft, FiberResumed, ThreadUnbound}));
+}
+
+struct Silent {
+  ~Silent() { isDestroyed = true; }
+  static inline bool isDestroyed = false;
+  int value = 0;
+};
+FiberLocal<Silent> silent;
+
+TEST(RecorderTest, ATaskDoesNotBeginBeforeTheFiberLocalsOfTheOneBeforeAreDestroyed) {
+  const Recording recording;
+  Scheduler scheduler(Scheduler::Config{});
+  scheduler.bind();
+  schedule([] { silent->value = 1; });
+  schedule(&taskOfTest);
+  Scheduler::unbind();
+  EXPECT_TRUE(Silent::isDestroyed);
+  EXPECT_EQ(std::ranges::count(kindsOf(ownEvents()), TraceKind::TaskFollowed), 0);
+}
+
+// Follows the events of a thread: which fibers there are, and which of them have a task.
+class Followed {
+ public:
+  explicit Followed(const std::vector<TraceEvent>& events) {
+    for (const TraceEvent& event : events) {
+      if (event.kind() != TraceKind::Text) {
+        EXPECT_GE(event.ticks(), time_);
+        time_ = event.ticks();
+        take(event);
+      }
+    }
+    EXPECT_EQ(tasks_.size(), 0u) << "tasks that have not ended";
+  }
+  int numTasks() const { return numTasks_; }
+  int numFollowed() const { return numFollowed_; }
+
+ private:
+  void take(const TraceEvent& event) {
+    switch (event.kind()) {
+      case TraceKind::FiberResumed:
+        fiber_ = event.operand;
+        return;
+      case TraceKind::TaskResumed:
+        EXPECT_TRUE(tasks_.contains(fiber_)) << "the task that goes on has ended";
+        return;
+      case TraceKind::TaskFollowed:
+        ++numFollowed_;
+        end();
+        [[fallthrough]];
+      case TraceKind::TaskBegan:
+        EXPECT_TRUE(tasks_.insert(fiber_).second) << "the task before has not ended";
+        ++numTasks_;
+        return;
+      case TraceKind::TaskEnded:
+        return end();
+      default:
+        return;
+    }
+  }
+  void end() { EXPECT_EQ(tasks_.erase(fiber_), 1u) << "a task ends that has not begun"; }
+
+  uint64_t time_ = 0;
+  uint64_t fiber_ = 0;
+  std::set<uint64_t> tasks_;  // fibers that have one
+  int numTasks_ = 0;
+  int numFollowed_ = 0;
+};
+
+// Tasks that each do what a random number says, and schedule more of them.
+class RandomTasks {
+ public:
+  explicit RandomTasks(uint32_t seed) : seed_(seed) {}
+
+  void run(int numWorkers) {
+    Scheduler scheduler(Scheduler::Config{}.setWorkerThreadCount(numWorkers));
+    scheduler.bind();
+    for (uint32_t i = 0; i < 100; ++i) {
+      add(i * 1'000, 5);
+    }
+    done_.wait();
+    Scheduler::unbind();
+  }
+  int numTasks() const { return numTasks_; }
+  int numInGroups() const { return numInGroups_; }
+
+ private:
+  void add(uint32_t number, int depth) {
+    ++numTasks_;
+    done_.add();
+    schedule([this, number, depth] {
+      std::minstd_rand random(seed_ + number);
+      const uint32_t numSteps = random() % 4;
+      for (uint32_t i = 0; i < numSteps; ++i) {
+        step(random() % 8, number * 7 + i, depth);
+      }
+      done_.done();
+    });
+  }
+  void step(uint32_t choice, uint32_t number, int depth) {
+    switch (choice) {
+      case 0:
+        return yield();
+      case 1:
+        return trace::mark("mark");
+      case 2:
+        marksItsEnd->value = 1;
+        return;
+      case 3:
+        silent->value = 1;
+        return;
+      case 4: {
+        TaskGroup group;
+        group.run([this] { ++numInGroups_; });
+        return group.wait();
+      }
+      case 5:
+        return sleep_for(std::chrono::microseconds(1));
+      case 6: {
+        const Event event;
+        schedule([event] { event.signal(); });
+        ++numTasks_;
+        return event.wait();
+      }
+      default:
+        if (depth > 0) {
+          add(number + 1, depth - 1);
+          add(number + 2, depth - 1);
+        }
+    }
+  }
+
+  const uint32_t seed_;
+  std::atomic<int> numTasks_{0};
+  std::atomic<int> numInGroups_{0};  // run in place, or as tasks
+  WaitGroup done_;
+};
+
+class RecordedTasksTest : public testing::TestWithParam<int> {};
+
+TEST_P(RecordedTasksTest, EachTaskBeginsAndEndsOnceInTheOrderOfTime) {
+  constexpr size_t kEvents = 1 << 16;
+  for (uint32_t seed = 1; seed <= 10; ++seed) {
+    RandomTasks tasks(seed);
+    int numTasks = 0;
+    int numFollowed = 0;
+    bool hasSmallRings = false;
+    {
+      const Recording recording(kEvents);
+      // This thread may have a smaller ring already.
+      std::thread([&] { tasks.run(GetParam()); }).join();
+    }
+    for (const TraceThread* thread = detail::recorder.newest; thread != nullptr; thread = thread->older) {
+      // Rings of threads that have ended serve again. Those that other tests have left may be too small.
+      if (thread->ring.capacity() < kEvents) {
+        hasSmallRings = hasSmallRings || !eventsOf(*thread).empty();
+        continue;
+      }
+      const Followed followed(eventsOf(*thread));
+      numTasks += followed.numTasks();
+      numFollowed += followed.numFollowed();
+    }
+    if (hasSmallRings) {
+      continue;
+    }
+    EXPECT_GE(numTasks, tasks.numTasks());
+    EXPECT_LE(numTasks, tasks.numTasks() + tasks.numInGroups());
+    EXPECT_GT(numFollowed, 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, RecordedTasksTest, testing::Values(0, 1, 3));
+
 // Returns: the names of the tasks that began, "" of those without.
 std::vector<std::string> namesOfTasks(const std::vector<TraceEvent>& events) {
   std::vector<std::string> names;
   for (const TraceEvent& event : events) {
-    if (event.kind() == TraceKind::TaskBegan) {
+    if (event.kind() == TraceKind::TaskBegan || event.kind() == TraceKind::TaskFollowed) {
       names.emplace_back();
     } else if (event.kind() == TraceKind::TaskNamed) {
       names.back() = textOf(event);
@@ -351,7 +577,7 @@ TEST(RecorderTest, TextGoesOverSeveralEvents) {
 }
 
 TEST(RecorderTest, ManyThreadsThatComeAndGoTakeFewRings) {
-  const Recording recording(64);
+  const Recording recording(1 << 16);
   for (int i = 0; i < 200; ++i) {
     std::thread([] { detail::record(TraceKind::Mark, "mark"); }).join();
   }

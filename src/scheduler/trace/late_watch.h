@@ -46,6 +46,7 @@ class LateWatch {
     // relaxed: a hint.
     return fewestTicks_[static_cast<int>(kind)].load(std::memory_order_relaxed) != kNoLimit;
   }
+  bool hasLimit() const { return hasLimit(LateKind::Task) || hasLimit(LateKind::Wake); }
   // Whether so many ticks may be too many. A recorded worker.
   bool mayBeLate(LateKind kind, uint64_t ticks) const {
     // relaxed: look() takes a closer one.

@@ -64,6 +64,9 @@ TraceThread* reuse(TraceThread* newest) noexcept {
 // Called when a thread ends.
 void leaveRing(void*) {
   if (TraceThread* const own = std::exchange(ownTraceThread, nullptr)) {
+    if (own->untilNext != 0) {
+      own->settle();
+    }
     // (2) release: after the last event; pairs with (1).
     own->hasEnded.store(true, std::memory_order_release);
   }
@@ -163,6 +166,9 @@ bool start(const Config& config) {
   recorder.numRefused.store(0, std::memory_order_relaxed);
   detail::isTraceRecording.store(true, std::memory_order_relaxed);
   detail::wishes.word.fetch_or(detail::Wishes::kRecorded, std::memory_order_relaxed);
+  // (3) release: who sees the change sees whether lateWatch has limits; pairs with the load in
+  // Wishes::current(). A change also for a worker that has missed stop(): it must look at new limits.
+  detail::wishes.word.fetch_add(detail::Wishes::kChange, std::memory_order_release);
   return true;
 }
 

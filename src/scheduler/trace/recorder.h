@@ -30,7 +30,34 @@ struct TraceThread {
   TraceThread(EventRing<>::Slot* slots, uint64_t capacity, uint32_t itsNumber)
       : ring(slots, capacity), number(itsNumber) {}
 
+  // A reading of ticks() takes as long as all else that a short task needs to be recorded. So a task that
+  // follows at once begins at the time of the event before: the end of a task, or the switch to a fiber that
+  // has none. That end waits to be told: the two become one event, TaskFollowed. Where anything else comes
+  // first, the end is told by itself, at its own time.
+  //
+  // To follow at once is to take at most one dequeue, and no poll. `untilNext` tells: it is one more than
+  // LocalDeque::untilPoll will be then; 0: no reading is kept. Nothing of the program runs while one is kept.
+  void keep(TraceKind next, uint64_t now, uint32_t untilNextTask) {
+    nextHead = TraceEvent::headOf(next, now);
+    untilNext = untilNextTask;
+  }
+  // That task begins. Requires: untilNext != 0.
+  void addNext(const void* code) {
+    untilNext = 0;
+    ring.write(nextHead, reinterpret_cast<uint64_t>(code));
+  }
+  // Before any other event: the end of a task is one of its own then.
+  void settle() {
+    if (TraceEvent{nextHead}.kind() == TraceKind::TaskFollowed) {
+      ring.write(TraceEvent::headOf(TraceKind::TaskEnded, TraceEvent{nextHead}.ticks()), 0);
+    }
+    untilNext = 0;
+  }
+
   EventRing<> ring;
+  // TaskFollowed, if a task has ended of which the ring does not tell yet; else TaskBegan.
+  uint64_t nextHead = 0;
+  uint32_t untilNext = 0;
   TraceThread* older = nullptr;  // in the recorder's list
   const uint32_t number;         // unique, from 1
   // What follows changes when a new thread gets the ring of one that has ended. relaxed: for who looks from
@@ -67,7 +94,11 @@ using trace::isRecording;
 // meanwhile.
 class TraceEvents {
  public:
-  TraceEvents() : TraceEvents(ownTraceThread != nullptr ? ownTraceThread : openTraceThread()) {}
+  TraceEvents() : TraceEvents(ownTraceThread != nullptr ? ownTraceThread : openTraceThread(), ticks()) {
+    if (thread_ != nullptr && thread_->untilNext != 0) [[unlikely]] {
+      thread_->settle();
+    }
+  }
 
   TraceEvents& add(TraceKind kind, uint64_t operand = 0) {
     if (thread_ != nullptr) [[likely]] {
@@ -82,10 +113,16 @@ class TraceEvents {
   TraceEvents& addText(const char* text) noexcept;
 
   uint64_t now() const { return now_; }
-  uint32_t threadNumber() const { return thread_ != nullptr ? thread_->number : 0; }
+
+  // The next task may begin at this time: see TraceThread::keep().
+  void keepReading(uint32_t untilNext) {
+    if (thread_ != nullptr) [[likely]] {
+      thread_->keep(TraceKind::TaskBegan, now_, untilNext);
+    }
+  }
 
  private:
-  explicit TraceEvents(TraceThread* thread) : thread_(thread), now_(ticks()) {}
+  TraceEvents(TraceThread* thread, uint64_t now) : thread_(thread), now_(now) {}
 
   TraceThread* const thread_;
   const uint64_t now_;

@@ -16,11 +16,12 @@ struct Wishes {
   // `word` tells in its lower half who wants to know of wakes, and counts changes in its upper half.
   static constexpr uint64_t kRecorded = 1;  // events are recorded
   static constexpr uint64_t kMeasured = 2;  // for each scheduler that is measured: WorkerGroup::isMeasured
-  static constexpr uint64_t kChange = uint64_t{1} << 32;  // of `hooks`, or of a WorkerGroup::isMeasured
+  // Of `hooks`, of a WorkerGroup::isMeasured, or of the limits of lateWatch.
+  static constexpr uint64_t kChange = uint64_t{1} << 32;
 
   uint64_t current() const noexcept {
-    // (1) acquire: sees what has changed; pairs with the additions in setFiberHooks() and
-    // SchedulerCore::measure().
+    // (1) acquire: sees what has changed; pairs with the additions in setFiberHooks(),
+    // SchedulerCore::measure() and trace::start().
     return word.load(std::memory_order_acquire);
   }
   bool areWakesNoted() const noexcept { return static_cast<uint32_t>(current()) != 0; }

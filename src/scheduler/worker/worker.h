@@ -167,6 +167,7 @@ class Worker {
   void followNow(uint64_t word);
   void follow(uint64_t word, bool isMeasured, const FiberHooks* hooks);
   static void runTaskObserved(TaskNode* node);
+  void noteTaskEnded();
   static void switchObserved(OSFiber& from, OSFiber& to, void** globals);
   void goOnWith(FiberControlBlock* next);
   void noteWake(FiberControlBlock& fiber) const noexcept;
@@ -174,7 +175,11 @@ class Worker {
 
   // The flight recorder, while isRecorded_: see worker_recording.cpp.
   void setRecorded(bool isWanted);
-  static uint64_t recordTaskBegan(const TaskNode& node);
+  bool isOnlyRecorded() const { return runTask_ == &Worker::runTaskRecorded; }
+  static void runTaskRecorded(TaskNode* node);
+  [[gnu::noinline]] void noteRecordedEnded();
+  [[gnu::noinline]] static uint64_t recordTaskBegan(const TaskNode& node);
+  static void switchRecorded(OSFiber& from, OSFiber& to, void** globals);
   static void recordSwitch(const FiberControlBlock& from, const FiberControlBlock& to);
   static void recordIdleBegan(const FiberControlBlock& fiber);
   static void recordResumed(const FiberControlBlock& fiber);

@@ -47,8 +47,9 @@ void Worker::follow(uint64_t word, bool isMeasured, const FiberHooks* hooks) {
     setHooks(hooks);
   }
   const bool isObserved = isRecorded_ || isMeasured_ || hooks_ != nullptr;
-  runTask_ = isObserved ? &Worker::runTaskObserved : &weft_run_task;
-  fibers_.setSwitch(isObserved ? &Worker::switchObserved : &OSFiber::switchTo);
+  const bool isOnlyRecorded = isRecorded_ && !isMeasured_ && hooks_ == nullptr && !lateWatch.hasLimit();
+  runTask_ = !isObserved ? &weft_run_task : isOnlyRecorded ? &runTaskRecorded : &runTaskObserved;
+  fibers_.setSwitch(!isObserved ? &OSFiber::switchTo : isOnlyRecorded ? &switchRecorded : &switchObserved);
   localDeque().exceptions = isObserved ? neverEmpty : fibers_.exceptions();
   unobserved_ = isObserved ? nullptr : this;
 }
@@ -67,10 +68,15 @@ void Worker::runTaskObserved(TaskNode* node) {
   if (began != 0) {
     recordTaskEnded(TraceKind::TaskEnded, began, code);
   }
-  if (self.isMeasured_) {
-    self.measureRunEnded(TimePoint::clock::now());
+  self.noteTaskEnded();
+}
+
+// Tells all but the recorder.
+void Worker::noteTaskEnded() {
+  if (isMeasured_) {
+    measureRunEnded(TimePoint::clock::now());
   }
-  self.callLeft(true);
+  callLeft(true);
 }
 
 void Worker::switchObserved(OSFiber& from, OSFiber& to, void** globals) {

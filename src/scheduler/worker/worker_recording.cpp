@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <chrono>
 
+#include "scheduler/fibers/block_of.h"
 #include "scheduler/trace/recorder.h"
 #include "scheduler/trace/task_names.h"
 #include "scheduler/worker/worker.h"
+#include "weft/detail/base/task_node.h"
 
 // What a worker does while its events are recorded.
 namespace weft::inline v0_1::detail {
@@ -28,6 +30,8 @@ void forgetWake(const FiberControlBlock& fiber) {
   }
 }
 
+bool hasName(const TaskNode& node) { return node.flags >> kTaskNameShift != 0; }
+
 // `kind`: how the thread leaves the fiber.
 void addLeft(TraceEvents& events, TraceKind kind, const FiberControlBlock& fiber) {
   events.add(kind, fiber.blockedOn);
@@ -36,11 +40,15 @@ void addLeft(TraceEvents& events, TraceKind kind, const FiberControlBlock& fiber
   }
 }
 
-void addResumed(TraceEvents& events, const FiberControlBlock& fiber) {
+void addFiber(TraceEvents& events, const FiberControlBlock& fiber) {
   events.add(TraceKind::FiberResumed, uint64_t{fiber.id});
   if (fiber.task != nullptr) {
     events.add(TraceKind::TaskResumed, fiber.task);
   }
+}
+
+void addResumed(TraceEvents& events, const FiberControlBlock& fiber) {
+  addFiber(events, fiber);
   lookAtWake(fiber, events.now());
   forgetWake(fiber);
 }
@@ -64,14 +72,50 @@ void Worker::setRecorded(bool isWanted) {
   }
 }
 
+// The recorder alone is told of this worker's tasks, and it has no time limits.
+void Worker::runTaskRecorded(TaskNode* node) {
+  Worker& self = *static_cast<FiberControlBlock*>(currentFiber)->worker;
+  TraceThread* const thread = ownTraceThread;
+  const bool isNext = thread != nullptr && thread->untilNext == self.localDeque().untilPoll + 1;
+  if (isNext && !hasName(*node)) [[likely]] {
+    thread->addNext(reinterpret_cast<const void*>(node->invoke));
+  } else {
+    (void)recordTaskBegan(*node);
+  }
+  weft_run_task(node);
+  // FiberLocals are destroyed before the next task begins, by code of the program.
+  if (self.isOnlyRecorded() && thread != nullptr && self.fibers_.current().locals == nullptr) [[likely]] {
+    thread->keep(TraceKind::TaskFollowed, ticks(), self.localDeque().untilPoll);
+  } else {
+    self.noteRecordedEnded();
+  }
+}
+
+// A task ends on a worker that was recorded when that began.
+void Worker::noteRecordedEnded() {
+  TraceEvents().add(TraceKind::TaskEnded);
+  noteTaskEnded();
+}
+
 // Returns: when it began, in ticks().
 uint64_t Worker::recordTaskBegan(const TaskNode& node) {
   TraceEvents events;
   events.add(TraceKind::TaskBegan, reinterpret_cast<const void*>(node.invoke));
-  if (const char* const name = taskNameOf(node)) {
-    events.add(TraceKind::TaskNamed, name);
+  if (hasName(node)) {
+    events.add(TraceKind::TaskNamed, taskNameOf(node));
   }
   return events.now();
+}
+
+void Worker::switchRecorded(OSFiber& from, OSFiber& to, void** globals) {
+  const FiberControlBlock& next = blockOf(to);
+  TraceEvents events;
+  addLeft(events, TraceKind::FiberLeft, blockOf(from));
+  addFiber(events, next);
+  if (next.task == nullptr && next.id != 0) {
+    events.keepReading(next.worker->localDeque().untilPoll + 1);  // it runs the task that was handed to it
+  }
+  OSFiber::switchTo(from, to, globals);
 }
 
 void Worker::recordSwitch(const FiberControlBlock& from, const FiberControlBlock& to) {
