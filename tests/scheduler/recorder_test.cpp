@@ -508,6 +508,24 @@ TEST(RecorderTest, ASecondStartIsRefused) {
   EXPECT_FALSE(trace::start());
 }
 
+TEST(RecorderTest, AWorkerThatHasMissedTheStopLooksAtNewLimits) {
+  using std::chrono::hours;
+  using std::chrono::nanoseconds;
+  trace::start({.eventsPerThread = 4096});
+  Scheduler scheduler(Scheduler::Config{});
+  scheduler.bind();
+  schedule([] {
+    trace::stop();
+    trace::start({.path = "/dev/null", .longestTask = nanoseconds(1), .dumpInterval = hours(1)});
+  });
+  for (int i = 0; i < 200; ++i) {
+    schedule(&taskOfTest);  // polls come within so many
+  }
+  Scheduler::unbind();
+  trace::stop();
+  EXPECT_GE(std::ranges::count(kindsOf(ownEvents()), TraceKind::Mark), 1);
+}
+
 TEST(RecorderTest, TasksInPlaceAreRecorded) {
   const Recording recording;
   Scheduler scheduler(Scheduler::Config{});
