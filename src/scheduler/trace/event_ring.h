@@ -12,7 +12,8 @@
 namespace weft::inline v0_1::detail {
 
 // The newest events of one thread, which alone writes them. Others read them meanwhile, also from outside of
-// the process. A writer waits for nobody: it writes over the oldest event.
+// the process. A writer waits for nobody: it writes over the oldest event. Readers copy the slots by
+// inspect::readRecording(); numWritten() and at() are for tests and for the model, which read in that order.
 //
 //   writer                                  reader
 //   W1 slots[n % capacity] = event n        R1 end = numWritten
