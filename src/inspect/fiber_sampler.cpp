@@ -50,24 +50,49 @@ void FiberSampler::readWorkers() {
     Scheduler scheduler;
     scheduler.address = walk_.get<Address>(core + offsets_.schedulerObject);
     snapshot_.schedulers.push_back(scheduler);
-    walk_.forEachWorker(core, [&](Address address) {
-      SeenWorker worker{address, index, std::vector<char>(offsets_.workerSize), nullptr};
-      if (!memory_.read(address, worker.bytes.data(), worker.bytes.size())) {
-        snapshot_.isComplete = false;
-        return;
-      }
-      worker.slabs = &slabs_[address];
-      worker.slabs->lastLook = numLooks_;
-      const Record record(worker.bytes.data(), worker.bytes.size());
-      followSlabs(*worker.slabs, record.at<Address>(offsets_.workerSlabs));
-      seenWorkers_.push_back(std::move(worker));
-    });
+    walk_.forEachWorker(core, [&](Address address) { seenWorkers_.push_back({address, index}); });
   }
+  bytes_.assign(seenWorkers_.size() * (offsets_.workerSize + offsets_.fiberSize), '\0');
+  char* to = bytes_.data();
+  pieces_.clear();
+  for (SeenWorker& worker : seenWorkers_) {
+    worker.record = to;
+    worker.current = to + offsets_.workerSize;
+    to = worker.current + offsets_.fiberSize;
+    pieces_.push_back({worker.address, worker.record, offsets_.workerSize, false});
+  }
+  memory_.readMany(pieces_.data(), pieces_.size());
+  size_t i = 0;
+  std::erase_if(seenWorkers_, [&](const SeenWorker&) { return !pieces_[i++].isRead; });
+  followWorkers();
+}
+
+// Reads what the workers point to.
+void FiberSampler::followWorkers() {
+  pieces_.clear();
+  for (SeenWorker& worker : seenWorkers_) {
+    worker.slabs = &slabs_[worker.address];
+    worker.slabs->lastLook = numLooks_;
+    const Record record = recordOf(worker);
+    const auto current = record.at<Address>(offsets_.workerCurrent);
+    worker.hasOther = current != 0 && current != worker.address + offsets_.workerMain;
+    if (worker.hasOther) {
+      pieces_.push_back({current, worker.current, offsets_.fiberSize, false});
+    }
+    std::vector<Slab>& all = worker.slabs->all;
+    const size_t firstUnknown = followSlabs(*worker.slabs, record.at<Address>(offsets_.workerSlabs));
+    for (size_t i = firstUnknown; i < all.size(); ++i) {
+      pieces_.push_back(
+          {all[i].address + offsets_.slabNumUsed, &all[i].numUsed, sizeof all[i].numUsed, false});
+    }
+  }
+  memory_.readMany(pieces_.data(), pieces_.size());
   std::erase_if(slabs_, [this](const auto& each) { return each.second.lastLook != numLooks_; });
 }
 
-// A worker puts each new slab before its others. Only the newest is not full.
-void FiberSampler::followSlabs(Slabs& slabs, Address newest) {
+// A worker puts each new slab before its others. Only the newest is not full. Returns: the index of the first
+// slab of which it is not known how full it is.
+size_t FiberSampler::followSlabs(Slabs& slabs, Address newest) {
   if (std::exchange(slabs.isStale, false)) {
     slabs.all.clear();
   }
@@ -82,14 +107,7 @@ void FiberSampler::followSlabs(Slabs& slabs, Address newest) {
   }
   const size_t firstUnknown = slabs.all.empty() ? 0 : slabs.all.size() - 1;
   slabs.all.insert(slabs.all.end(), added.rbegin(), added.rend());
-  for (size_t i = firstUnknown; i < slabs.all.size(); ++i) {
-    const auto numUsed = walk_.get<uint32_t>(slabs.all[i].address + offsets_.slabNumUsed);
-    slabs.all[i].numUsed = std::min<uint32_t>(numUsed, static_cast<uint32_t>(offsets_.slabSize));
-  }
-  slabs.numBlocks = 0;
-  for (const Slab& slab : slabs.all) {
-    slabs.numBlocks += slab.numUsed;
-  }
+  return firstUnknown;
 }
 
 // Calls f(i) for `most` of the numbers below `count`, in their order: for one from each of as many ranges of
@@ -113,7 +131,10 @@ void FiberSampler::forEachPick(uint64_t count, size_t most, F f) {
 void FiberSampler::findFibers() {
   uint64_t count = 0;
   for (const SeenWorker& worker : seenWorkers_) {
-    count += worker.slabs->numBlocks;
+    for (Slab& slab : worker.slabs->all) {
+      slab.numUsed = std::min<uint32_t>(slab.numUsed, static_cast<uint32_t>(offsets_.slabSize));
+      count += slab.numUsed;
+    }
   }
   const size_t first = count <= most_.wholeBlocks ? most_.wholeBlocks : most_.someBlocks;
   for (const size_t most : {first, most_.manyBlocks}) {
@@ -157,12 +178,12 @@ void FiberSampler::pickBlocks(uint64_t count, size_t most) {
 
 void FiberSampler::readBlocks() {
   blocks_.assign(picked_.size() * offsets_.fiberSize, '\0');
-  std::vector<Memory::Piece> pieces;
+  pieces_.clear();
   for (size_t i = 0; i < picked_.size(); ++i) {
-    pieces.push_back(
+    pieces_.push_back(
         {picked_[i].address, blocks_.data() + i * offsets_.fiberSize, offsets_.fiberSize, false});
   }
-  memory_.readMany(pieces.data(), pieces.size());
+  memory_.readMany(pieces_.data(), pieces_.size());
 }
 
 // Returns: whether the fiber waits or is ready. That which a worker's thread is on is looked at in any case.
@@ -173,11 +194,10 @@ bool FiberSampler::isCandidate(size_t picked) {
     worker.slabs->isStale = true;
     return false;
   }
-  const Record record(worker.bytes.data(), worker.bytes.size());
   const bool isUsed = block.at<Address>(offsets_.fiberBlockedOn) != 0 ||
                       block.at<bool>(offsets_.fiberIsQueued) || block.at<Address>(offsets_.fiberTask) != 0;
   return isUsed && block.at<Address>(offsets_.fiberStackBase) != 0 &&
-         picked_[picked].address != record.at<Address>(offsets_.workerCurrent);
+         picked_[picked].address != recordOf(worker).at<Address>(offsets_.workerCurrent);
 }
 
 void FiberSampler::chooseFibers() {
@@ -194,15 +214,21 @@ void FiberSampler::addWorkers() {
   std::vector<WorkerReader::Block> blocks;
   size_t next = 0;  // in chosen_
   for (size_t i = 0; i < seenWorkers_.size(); ++i) {
+    const SeenWorker& worker = seenWorkers_[i];
+    const Record record = recordOf(worker);
     blocks.clear();
+    if (worker.hasOther) {
+      blocks.push_back(
+          {record.at<Address>(offsets_.workerCurrent), Record(worker.current, offsets_.fiberSize)});
+    }
+    const size_t numOthers = blocks.size();
     for (; next < chosen_.size() && picked_[chosen_[next]].worker == i; ++next) {
       blocks.push_back({picked_[chosen_[next]].address, blockAt(chosen_[next])});
     }
-    const SeenWorker& worker = seenWorkers_[i];
     Scheduler& scheduler = snapshot_.schedulers[worker.scheduler];
     scheduler.firstWorker = scheduler.numWorkers++ == 0 ? static_cast<uint32_t>(i) : scheduler.firstWorker;
-    workers_.addPart({worker.bytes.data(), worker.bytes.size()}, worker.address, worker.scheduler, blocks);
-    weights_.resize(snapshot_.fibers.size() - blocks.size(), 1);
+    workers_.addPart(record, worker.address, worker.scheduler, blocks);
+    weights_.resize(snapshot_.fibers.size() - (blocks.size() - numOthers), 1);
     weights_.resize(snapshot_.fibers.size(), fiberWeight_);
   }
 }

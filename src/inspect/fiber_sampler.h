@@ -59,14 +59,15 @@ class FiberSampler {
   struct Slabs {
     std::vector<Slab> all;  // the newest last
     bool isStale = false;   // they are another worker's by now, or have gone
-    uint64_t numBlocks = 0;
     uint32_t lastLook = 0;
   };
   struct SeenWorker {
     Address address;
     uint32_t scheduler;
-    std::vector<char> bytes;
-    Slabs* slabs;
+    char* record = nullptr;   // in bytes_
+    char* current = nullptr;  // the control block of the fiber that its thread is on
+    bool hasOther = false;    // that is another than the main fiber
+    Slabs* slabs = nullptr;
   };
   struct Picked {
     Address address;
@@ -74,13 +75,15 @@ class FiberSampler {
   };
 
   void readWorkers();
-  void followSlabs(Slabs& slabs, Address newest);
+  void followWorkers();
+  size_t followSlabs(Slabs& slabs, Address newest);
   void findFibers();
   void pickBlocks(uint64_t count, size_t most);
   void readBlocks();
   bool isCandidate(size_t picked);
   void chooseFibers();
   void addWorkers();
+  Record recordOf(const SeenWorker& worker) const { return {worker.record, offsets_.workerSize}; }
   Record blockAt(size_t i) const { return {blocks_.data() + i * offsets_.fiberSize, offsets_.fiberSize}; }
 
   template <class F>
@@ -97,8 +100,10 @@ class FiberSampler {
   StackReader stacks_;
   std::map<Address, Slabs> slabs_;  // by their workers
   uint32_t numLooks_ = 0;
+  std::vector<Memory::Piece> pieces_;
   // Of the last look:
   std::vector<SeenWorker> seenWorkers_;
+  std::vector<char> bytes_;      // of them, and of the fibers that their threads are on
   std::vector<Picked> picked_;   // by their workers
   std::vector<char> blocks_;     // that were picked
   std::vector<size_t> found_;    // indices in picked_ of fibers that wait or are ready

@@ -51,10 +51,6 @@ void WorkerReader::add(Address address, uint32_t scheduler) {
 void WorkerReader::addPart(const Record& record, Address address, uint32_t scheduler,
                            std::span<const Block> blocks) {
   const uint32_t worker = begin(record, address, scheduler);
-  const auto current = record.at<Address>(offsets_.workerCurrent);
-  if (current != 0 && current != address + offsets_.workerMain) {
-    addBlock(current, worker);
-  }
   for (const Block& block : blocks) {
     addFiber(block.record, block.address, worker);
   }

@@ -89,7 +89,7 @@ class WorkerReader {
     Record record;
   };
   // Adds a worker of which `record` was read a moment ago, without its queues. Of its fibers it adds only the
-  // main one, the one that its thread is on, and those of `blocks`, which are others.
+  // main one and those of `blocks`. The one that its thread is on should be among these.
   void addPart(const Record& record, Address address, uint32_t scheduler, std::span<const Block> blocks);
   // Adds the fiber that the worker's thread is on now. Returns: its index; kNone, if it cannot be read.
   // Requires: the thread is stopped, or is in a system call.

@@ -372,10 +372,13 @@ TEST_F(TraceDumpDeathTest, ALateWakeHasAFileWritten) {
 
 // What a fiber has run since an earlier wake does not count, nor do its waits.
 TEST_F(TraceDumpDeathTest, LongRunsAndLongWaitsAreNoLateWakes) {
+  // Longer than a system takes the processor away from a thread that has just woken a fiber.
+  constexpr auto kLimit = 400ms;
+  constexpr auto kLonger = 480ms;
   const std::string file = path();
   EXPECT_EXIT(
       {
-        trace::start({.path = file.c_str(), .longestWake = 50ms, .dumpInterval = 0s});
+        trace::start({.path = file.c_str(), .longestWake = kLimit, .dumpInterval = 0s});
         Scheduler scheduler(Scheduler::Config{});
         Scheduler::Binding bound(scheduler);
         const Event event;
@@ -383,9 +386,9 @@ TEST_F(TraceDumpDeathTest, LongRunsAndLongWaitsAreNoLateWakes) {
         const WaitGroup done(1);
         schedule([=] {
           event.wait();
-          computeFor(60ms);
+          computeFor(kLonger);
           yield();
-          other.wait_for(60ms);
+          other.wait_for(kLonger);
           done.done();
         });
         schedule([event] { event.signal(); });
