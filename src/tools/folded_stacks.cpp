@@ -7,6 +7,7 @@
 #include <cmath>
 #include <ranges>
 #include <span>
+#include <utility>
 
 #include "inspect/phrases.h"
 #include "inspect/text.h"
@@ -70,12 +71,14 @@ std::string FoldedStacks::nameOf(const Stack& stack) const {
   if (stack.isCut) {
     name += ";...";
   }
-  bool isFirst = true;
+  // The outermost call may be that of the task's code. A function that calls itself is told once.
+  std::string last = code;
   for (const inspect::Address frame : stack.frames | std::views::reverse) {
-    const std::string function = functionAt(names_, frame);
-    // The outermost call may be that of the task's code.
-    name += isFirst && function == code ? std::string() : ';' + function;
-    isFirst = false;
+    std::string function = functionAt(names_, frame);
+    if (function != last) {
+      name += ';' + function;
+      last = std::move(function);
+    }
   }
   if (!stack.what.empty()) {
     name += ';' + stack.what;

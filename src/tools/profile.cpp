@@ -44,7 +44,8 @@ constexpr char kProfileHelp[] =
     "keeps it from other fibers; \"waits\", as a fiber does; \"ready\", woken, but not gone on with yet. "
     "Then\n"
     "come the task and the calls. Time of fibers adds up: ten that wait for a second are ten seconds. A\n"
-    "sample looks at all workers, and at some fibers, chosen at random.\n"
+    "sample looks at all workers, and at some fibers, chosen at random. \"...\" stands for outer calls that\n"
+    "could not be found, \"???\" for code of no file. A function that calls itself is told once.\n"
     "\n"
     "PID is a process that runs. To read the stack of code that computes, its thread is stopped for some\n"
     "microseconds. Ctrl-C ends the samples early.\n";
@@ -135,6 +136,8 @@ class Profile {
   }
 
  private:
+  static constexpr uint64_t kFewSamples = 20;
+
   // One of weft in the process.
   struct Copy {
     Copy(Target& target, const inspect::Offsets& offsets, inspect::Unwinder& unwinder)
@@ -228,6 +231,9 @@ class Profile {
                  100 * (processorTime() - processorBegan_).count() / duration_.count());
     if (hasEnded_) {
       std::fprintf(stderr, "It has ended meanwhile.\n");
+    }
+    if (numSamples_ < kFewSamples) {
+      std::fprintf(stderr, "So few samples say little: take more with --rate or --seconds.\n");
     }
     if (threads_.isRefused()) {
       std::fprintf(stderr,

@@ -53,6 +53,11 @@ TEST_F(FoldedStacksTest, BeginWithTheStateAndTheTask) {
   EXPECT_EQ(stacks.text(), "computes;A;main::{lambda()#2}::operator();serve(Connection&) 1000\n");
 }
 
+TEST_F(FoldedStacksTest, TellOnceThatAFunctionCallsItself) {
+  add(State::Computes, fiber('A', {kMain, kServe, kServe, kServe, kMain}), 1us);
+  EXPECT_EQ(stacks.text(), "computes;A;main;serve(Connection&);main 1\n");
+}
+
 TEST_F(FoldedStacksTest, EndWithWhatIsAwaited) {
   add(State::Waits, fiber('A', {kSuspend, kBlock, kAcquire, kServe, kRunTask}, "Semaphore"), 2s);
   add(State::Waits, fiber('A', {kServe}, "Event"), 1us);

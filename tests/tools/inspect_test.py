@@ -500,7 +500,7 @@ class ProfileTest(unittest.TestCase):
                                     r".*waitForEndOfInput\(\);.*read" % process.pid)
                 self.assertRegex(told, r"^process %d: \d+ samples in [\d.]+ s: computed \S+ s, blocked threads "
                                        r"\S+ s, was ready \S+ s, waited \S+ s\. Looking took \S+ %% of a "
-                                       r"processor\.\n$" % process.pid)
+                                       r"processor\.\n(So few samples say little: .*\n)?$" % process.pid)
 
     def test_a_stripped_program_has_its_stacks(self):
         with running(STRIPPED, NUM_MORE) as process:
@@ -551,7 +551,7 @@ class ProfileTest(unittest.TestCase):
                 text, told = looker.communicate()
             self.assertEqual(looker.returncode, 0)
             self.times(text)
-            self.assertTrue(told.endswith("It has ended meanwhile.\n"), told)
+            self.assertIn("It has ended meanwhile.\n", told)
 
     def looker(self, process, *arguments):
         """Begins a profile. Returns once it waits for the time of its second sample."""
