@@ -43,9 +43,9 @@ class FiberSampler {
   // What only a look at all fibers finds is missing: times, who holds a lock, who waits with whom, numbers.
   void look();
 
-  // Adds the fiber that the worker's thread runs. Returns: its index; kNone, if the worker has nothing to
-  // run, or it cannot be read. Requires: the thread is stopped, or is in a system call. The worker is one of
-  // the last look.
+  // Adds the fiber that the worker's thread is on. Returns: its index; kNone, if the worker has nothing to
+  // run, or it cannot be read. The fiber is Running, unless it has begun to wait, or has no task.
+  // Requires: the thread is stopped, or is in a system call. The worker is one of the last look.
   uint32_t addCurrent(uint32_t worker) { return workers_.addCurrent(worker); }
 
   // Returns: for how many fibers that one stands.

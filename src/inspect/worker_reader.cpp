@@ -69,8 +69,11 @@ uint32_t WorkerReader::addCurrent(uint32_t worker) {
     return kNone;
   }
   Fiber& fiber = snapshot_.fibers.back();
-  fiber.state = Fiber::State::Running;
   fiber.isMain = current == address + offsets_.workerMain;
+  const bool runsCode = fiber.isMain ? snapshot_.workers[worker].id < 0 : fiber.task != 0;
+  if (fiber.what == kNone && runsCode) {
+    fiber.state = Fiber::State::Running;
+  }
   return static_cast<uint32_t>(snapshot_.fibers.size() - 1);
 }
 

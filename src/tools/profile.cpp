@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,21 @@ Seconds processorTime() {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
   };
   return Seconds(seconds(use.ru_utime) + seconds(use.ru_stime));
+}
+
+// The fiber is one that was running when all fibers were looked at. Returns: nothing, if its task has ended.
+std::optional<FoldedStacks::State> stateOf(const inspect::Fiber& fiber, bool isInCall) {
+  switch (fiber.state) {
+    case inspect::Fiber::State::Running:
+      return isInCall ? FoldedStacks::State::InCall : FoldedStacks::State::Computes;
+    case inspect::Fiber::State::Blocked:
+      return FoldedStacks::State::Waits;
+    case inspect::Fiber::State::Ready:
+      return FoldedStacks::State::Ready;
+    case inspect::Fiber::State::Idle:
+      break;
+  }
+  return std::nullopt;
 }
 
 class Profile {
@@ -198,10 +214,28 @@ class Profile {
   }
 
   void addThread(Copy& copy, uint32_t worker, Seconds time) {
-    if (const auto sample = threads_.sample(copy.sampler, copy.snapshot, worker)) {
-      stacks_.add(sample->isInCall ? FoldedStacks::State::InCall : FoldedStacks::State::Computes,
-                  copy.snapshot, copy.snapshot.fibers[sample->fiber], time);
+    const auto sample = threads_.sample(copy.sampler, copy.snapshot, worker);
+    if (!sample) {
+      return;
+    }
+    inspect::Fiber& fiber = copy.snapshot.fibers[sample->fiber];
+    if (const auto state = stateOf(fiber, sample->isInCall)) {
+      if (fiber.state != inspect::Fiber::State::Running) {
+        skipCallsOfSearch(copy.snapshot, fiber);
+      }
+      stacks_.add(*state, copy.snapshot, fiber, time);
       ++numFibers_;
+    }
+  }
+
+  // A worker looks for work on the stack of a fiber that waits. Calls of weft's are left out elsewhere.
+  void skipCallsOfSearch(const inspect::Snapshot& snapshot, inspect::Fiber& fiber) {
+    const auto frames = snapshot.framesOf(fiber);
+    const auto own = std::ranges::find_if(frames, [this](auto pc) { return names_.isOfWeft(pc); });
+    if (own != frames.end()) {
+      const auto count = static_cast<uint32_t>(own - frames.begin());
+      fiber.firstFrame += count;
+      fiber.numFrames -= count;
     }
   }
 

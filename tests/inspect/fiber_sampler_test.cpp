@@ -191,4 +191,24 @@ TEST_F(FiberSamplerTest, ReadsTheFiberThatAThreadIsOn) {
   scheduler.unbind();
 }
 
+TEST_F(FiberSamplerTest, TellsThatTheFiberOfAThreadHasBegunToWait) {
+  weft::Scheduler scheduler(Config().setWorkerThreadCount(0));
+  scheduler.bind();
+  begin({});
+  const weft::Event event(weft::Event::Mode::Manual);
+  std::thread looker([&] {
+    do {
+      sampler_->look();
+    } while (snapshot_.workers.at(0).state != Worker::State::Asleep);
+    const uint32_t index = sampler_->addCurrent(0);
+    event.signal();
+    ASSERT_NE(index, kNone);
+    EXPECT_EQ(snapshot_.fibers[index].state, Fiber::State::Blocked);
+    EXPECT_TRUE(snapshot_.fibers[index].isMain);
+  });
+  event.wait();
+  looker.join();
+  scheduler.unbind();
+}
+
 }  // namespace fiber_sampler_test

@@ -536,6 +536,8 @@ class ProfileTest(unittest.TestCase):
             for _ in range(5):
                 times, _ = self.profile(process.pid, rate=1000)
                 self.assertIn("computes", {stack.split(";")[0] for stack in times})
+                # A fiber that has begun to wait since the workers were looked at does not compute.
+                self.assertEqual([stack for stack in times if "Idler::waitForWork" in stack], [])
 
     def test_signals_that_come_meanwhile_arrive(self):
         with running(DEBUG, "signals") as process:
