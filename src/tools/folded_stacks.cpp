@@ -30,6 +30,8 @@ const char* FoldedStacks::nameOf(State state) {
       return "computes";
     case State::InCall:
       return "blocks its thread";
+    case State::OwnCall:
+      return "outside of tasks, in a call";
     case State::Ready:
       return "ready";
     case State::Waits:
@@ -48,7 +50,7 @@ void FoldedStacks::add(State state, const inspect::Snapshot& snapshot, const ins
   const std::span<const inspect::Address> frames =
       inspect::Phrases(none, snapshot, names_).framesOfInterest(fiber);
   stack.frames.assign(frames.begin(), frames.end());
-  if (fiber.what != inspect::kNone && state != State::Computes && state != State::InCall) {
+  if (fiber.what != inspect::kNone && (state == State::Waits || state == State::Ready)) {
     // It says more than the function of weft's in which the fiber waits, as of which much is inlined.
     stack.what = snapshot.names[fiber.what];
     if (!frames.empty() && names_.isOfWeft(frames.front())) {
@@ -56,9 +58,11 @@ void FoldedStacks::add(State state, const inspect::Snapshot& snapshot, const ins
     }
   }
   if (fiber.task == 0) {
-    stack.thread = textOf([&](inspect::Text& out) {
-      inspect::Phrases(out, snapshot, names_).workerName(snapshot.workers[fiber.worker]);
-    });
+    // Without numbers: threads of the same calls are one, and profiles of several runs can be compared.
+    const inspect::Worker& worker = snapshot.workers[fiber.worker];
+    stack.thread = worker.id >= 0                          ? "worker"
+                   : worker.threadId == snapshot.processId ? "main thread"
+                                                           : "bound threads";
   }
   stacks_[std::move(stack)] += time;
   totals_[static_cast<int>(state)] += time;

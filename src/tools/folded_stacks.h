@@ -19,7 +19,7 @@ namespace weft::inline v0_1::detail::tools {
 // want it, a line for each stack: its calls from the outermost on, with ";" between them, and a number.
 class FoldedStacks {
  public:
-  enum class State : uint8_t { Computes, InCall, Ready, Waits };
+  enum class State : uint8_t { Computes, InCall, OwnCall, Ready, Waits };  // OwnCall: in no task
   static const char* nameOf(State state);
 
   explicit FoldedStacks(inspect::Names& names) : names_(names) {}
@@ -47,7 +47,7 @@ class FoldedStacks {
 
   inspect::Names& names_;
   std::map<Stack, std::chrono::duration<double>> stacks_;
-  std::chrono::duration<double> totals_[4]{};
+  std::chrono::duration<double> totals_[5]{};
 };
 
 }  // namespace weft::inline v0_1::detail::tools

@@ -41,12 +41,13 @@ constexpr char kProfileHelp[] =
     "  --binary PATH  the program or a library, with the symbols that the one which runs was stripped of.\n"
     "                 May be given several times.\n"
     "\n"
-    "A stack begins with what was done: \"computes\"; \"blocks its thread\", in a call of the system that\n"
-    "keeps it from other fibers; \"waits\", as a fiber does; \"ready\", woken, but not gone on with yet. "
-    "Then\n"
-    "come the task and the calls. Time of fibers adds up: ten that wait for a second are ten seconds. A\n"
-    "sample looks at all workers, and at some fibers, chosen at random. \"...\" stands for outer calls that\n"
-    "could not be found, \"???\" for code of no file. A function that calls itself is told once.\n"
+    "A stack begins with what was done: \"computes\"; \"blocks its thread\", a task in a call of the system\n"
+    "that keeps the thread from other fibers; \"waits\", as a fiber does; \"ready\", woken, but not gone on\n"
+    "with yet; \"outside of tasks, in a call\", code of a bound thread such as main() and what\n"
+    "blocking_call() calls. Then come the task and the calls. Time of fibers adds up: ten that wait for a\n"
+    "second are ten seconds. A sample looks at all workers, and at some fibers, chosen at random.\n"
+    "\"...\" stands for outer calls that could not be found, \"???\" for code of no file. A function that\n"
+    "calls itself is told once.\n"
     "\n"
     "PID is a process that runs. To read the stack of code that computes, its thread is stopped for some\n"
     "microseconds. Ctrl-C ends the samples early.\n";
@@ -107,7 +108,9 @@ Seconds processorTime() {
 std::optional<FoldedStacks::State> stateOf(const inspect::Fiber& fiber, bool isInCall) {
   switch (fiber.state) {
     case inspect::Fiber::State::Running:
-      return isInCall ? FoldedStacks::State::InCall : FoldedStacks::State::Computes;
+      return !isInCall         ? FoldedStacks::State::Computes
+             : fiber.task != 0 ? FoldedStacks::State::InCall
+                               : FoldedStacks::State::OwnCall;
     case inspect::Fiber::State::Blocked:
       return FoldedStacks::State::Waits;
     case inspect::Fiber::State::Ready:

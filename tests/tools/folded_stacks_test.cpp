@@ -90,13 +90,19 @@ TEST_F(FoldedStacksTest, TellThatTheOutermostCallsAreMissing) {
   EXPECT_EQ(stacks.text(), "blocks its thread;A;...;serve(Connection&) 1\n");
 }
 
-TEST_F(FoldedStacksTest, NameTheThreadWhereThereIsNoTask) {
-  program.worker(-1, 4711);
-  Fiber main = fiber(0, {kMain});
-  main.worker = 1;
-  add(State::InCall, main, 1us);
-  add(State::Computes, fiber(0, {}), 1us);
-  EXPECT_EQ(stacks.text(), "blocks its thread;main thread 4711;main 1\ncomputes;worker 0 1\n");
+TEST_F(FoldedStacksTest, NameTheKindOfThreadWhereThereIsNoTask) {
+  program.snapshot.processId = 4711;
+  for (const int thread : {4711, 4712, 4713}) {
+    program.worker(-1, thread);
+    Fiber own = fiber(0, {kMain});
+    own.worker = static_cast<uint32_t>(program.snapshot.workers.size() - 1);
+    add(State::OwnCall, own, 1us);
+  }
+  add(State::Waits, fiber(0, {}), 1us);
+  EXPECT_EQ(
+      stacks.text(),
+      "outside of tasks, in a call;bound threads;main 2\noutside of tasks, in a call;main thread;main 1\n"
+      "waits;worker 1\n");
 }
 
 }  // namespace folded_stacks_test
