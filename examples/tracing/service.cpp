@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A service with 16 clients, which runs until its input ends. It answers slowly, and no processor is busy:
+// A service with 12 clients, which runs until its input ends. It answers slowly, and no processor is busy:
 // docs/tracing.md finds out why by `weft profile`. service [mended]
 
 #include <unistd.h>
@@ -32,7 +32,7 @@ struct Service {
 
 // In place of reading from a socket.
 FRAME unsigned awaitRequest(Service& service) {
-  weft::sleep_for(10ms);
+  weft::sleep_for(5ms);
   return ++service.numRequests;
 }
 
@@ -86,10 +86,10 @@ int main(int argc, char**) {
 
   Service service;
   service.isMended = argc > 1;
-  weft::WaitGroup done(16);
+  weft::WaitGroup done(12);
   const auto begin = Clock::now();
-  for (int client = 0; client < 16; ++client) {
-    weft::schedule(Session{service, client % 4 == 0, done});
+  for (int client = 0; client < 12; ++client) {
+    weft::schedule(Session{service, client % 3 == 0, done});
   }
   while (std::getchar() != EOF) {
   }
