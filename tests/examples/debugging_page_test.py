@@ -40,6 +40,8 @@ VARYING = [
     (r"(weft/(include|src)/\S+):\d+", r"\1:N"),
     (r"\b\d+ kB", "N kB"),
     (r"#\d{4,}", "#N"),
+    (r"^((?:computes|ready|waits);.*) \d+$", r"\1 N"),
+    (r"^(process \w+: )\d+ samples in .*", r"\1samples"),
     (r"\b\d{8,}\b|\b[\d,]+ (?:times )?more\b", "N"),
 ]
 FOREIGN = re.compile(r"\(libc\.so|\b(__libc_start_main|_start)\+0x|Segmentation fault")
