@@ -153,7 +153,7 @@ bool isOfWeft(const CodePlace& place) {
   std::string_view name = place.function;
   if (name.starts_with("weft_")) {
     for (const std::string_view own :
-         {"weft_fiber_switch", "weft_fiber_base", "weft_run_task", "weft_call_watched"}) {
+         {"weft_fiber_switch", "weft_fiber_call", "weft_fiber_base", "weft_run_task", "weft_call_watched"}) {
       if (name == own) {
         return true;
       }

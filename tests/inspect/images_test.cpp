@@ -232,6 +232,7 @@ bool isWeft(std::string_view function) {
 
 TEST(FunctionNameTest, KnowsWhatIsWeftsOwn) {
   EXPECT_TRUE(isWeft("weft_fiber_switch"));
+  EXPECT_TRUE(isWeft("weft_fiber_call"));
   EXPECT_TRUE(isWeft("weft_run_task"));
   EXPECT_FALSE(isWeft("weft_of_the_user"));
   EXPECT_TRUE(isWeft("_ZN4weft4v0_15Mutex4lockEv"));
