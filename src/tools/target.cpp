@@ -182,8 +182,8 @@ std::vector<unsigned char> Target::startOf(const inspect::Image& image) const {
   return memory().read(image.begin, start.data(), start.size()) ? start : std::vector<unsigned char>();
 }
 
-void Target::findOffsets() {
-  std::string other;
+Target::TableSearch Target::lookForTables() {
+  TableSearch result;
   for (const inspect::Image& image : images_.all()) {
     const inspect::Address table = inspect::findTable(memory(), image.begin);
     inspect::Offsets offsets;
@@ -195,9 +195,22 @@ void Target::findOffsets() {
     if (state == inspect::TableState::Good) {
       offsets_.push_back(offsets);
     } else {
-      other = release;
+      result.otherRelease = release;
+      result.isIncomplete = result.isIncomplete || state == inspect::TableState::Incomplete;
     }
   }
+  return result;
+}
+
+void Target::findOffsets() {
+  // In a process that has just begun, the loader has not written the addresses into the table yet.
+  constexpr int kMostTries = 30;
+  TableSearch last = lookForTables();
+  for (int i = 1; i < kMostTries && !core_ && last.isIncomplete && offsets_.empty(); ++i) {
+    usleep(10'000);
+    last = lookForTables();
+  }
+  const std::string& other = last.otherRelease;
   if (offsets_.empty()) {
     checkThatItLives();
   }

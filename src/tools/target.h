@@ -47,6 +47,12 @@ class Target {
   void addBinary(const std::string& path);
   void substitute(size_t image, const std::string& path);
   std::vector<unsigned char> startOf(const inspect::Image& image) const;
+  struct TableSearch {
+    std::string otherRelease;   // whose table is not understood; empty: there is none
+    bool isIncomplete = false;  // a table of this layout is damaged, or not ready
+  };
+  // Adds the offsets of all tables that are good.
+  TableSearch lookForTables();
   void findOffsets();
   char state() const;
 

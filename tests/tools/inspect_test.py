@@ -647,6 +647,11 @@ sys.stdin.read()
 
 
 class OtherProcessTest(unittest.TestCase):
+    def test_a_process_may_just_have_begun(self):
+        for _ in range(30):
+            with subprocess.Popen([DEBUG, "1"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+                self.assertNotIn("whose layout this program does not know", weft("ps", process.pid).stderr)
+
     def expect_failure(self, command, process, message):
         done = weft(command, process.pid)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
