@@ -108,8 +108,7 @@ void writeSystemError(Text& out, int error) {
 Images::~Images() {
   for (const Image& image : images_) {
     if (image.file != nullptr) {
-      std::destroy_at(image.file);
-      memory_->deallocate(image.file, sizeof(ElfFile), alignof(ElfFile));
+      deleteFile(image.file);
     }
     memory_->deallocate(const_cast<char*>(image.path.data()), image.path.size() + 1, 1);
   }
@@ -157,6 +156,22 @@ void Images::add(Address begin, Address end, uint64_t fileOffset, std::string_vi
   }
   lastBegin_ = begin;
   lastOffset_ = fileOffset;
+}
+
+void Images::addBytes(Address begin, std::string_view name, std::span<const unsigned char> bytes) {
+  ElfFile* const file = newFile();
+  if (!file->openBytes(bytes.data(), bytes.size())) {
+    deleteFile(file);
+    return;
+  }
+  Image image;
+  image.begin = begin;
+  image.end = begin + bytes.size();
+  image.bias = begin - file->lowestAddress();
+  image.path = copyOf(name, memory_);
+  image.file = file;
+  image.wasTried = true;
+  images_.insert(std::ranges::upper_bound(images_, begin, {}, &Image::begin), image);
 }
 
 void Images::substitute(size_t index, const char* path) {
@@ -246,16 +261,24 @@ void Images::openByProcess(Image& image) {
 }
 
 bool Images::openAs(Image& image, const char* path) {
-  auto* file = new (memory_->allocate(sizeof(ElfFile), alignof(ElfFile))) ElfFile(memory_);
+  ElfFile* const file = newFile();
   if (!file->open(path)) {
     noteError(file->error());
-    std::destroy_at(file);
-    memory_->deallocate(file, sizeof(ElfFile), alignof(ElfFile));
+    deleteFile(file);
     return false;
   }
   image.file = file;
   image.bias = biasOf(image);
   return true;
+}
+
+ElfFile* Images::newFile() const {
+  return new (memory_->allocate(sizeof(ElfFile), alignof(ElfFile))) ElfFile(memory_);
+}
+
+void Images::deleteFile(ElfFile* file) const {
+  std::destroy_at(file);
+  memory_->deallocate(file, sizeof(ElfFile), alignof(ElfFile));
 }
 
 void Images::noteError(int error) {

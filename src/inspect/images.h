@@ -50,6 +50,10 @@ class Images {
   // `mayOpen`: false, if the file at that path is not the one that was mapped. It then has no names.
   void add(Address begin, Address end, uint64_t fileOffset, std::string_view path, bool mayOpen = true);
 
+  // Adds what is an ELF file in the memory of the process, and nowhere else, such as the kernel's "[vdso]".
+  // Requires: `bytes`, its content, live as long as this. There was no find() yet.
+  void addBytes(Address begin, std::string_view name, std::span<const unsigned char> bytes);
+
   // Has another file opened for an image, such as its copy with symbols. It may be opened also where the
   // image's own may not. Requires: `path` lives as long as this. There was no find() in the image yet.
   void substitute(size_t index, const char* path);
@@ -71,6 +75,8 @@ class Images {
   void tryToOpen(Image& image);
   bool openAs(Image& image, const char* path);
   void openByProcess(Image& image);
+  ElfFile* newFile() const;
+  void deleteFile(ElfFile* file) const;
   void noteError(int error);
   Address biasOf(const Image& image) const;
 

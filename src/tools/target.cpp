@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -124,6 +125,23 @@ void Target::openProcess() {
   char byte;
   if (!process_->get(images_.all()[0].begin, byte)) {
     failRefused(name_, processId_);
+  }
+  addKernelCode();
+}
+
+// Calls such as clock_gettime() run code that the kernel maps into the process.
+void Target::addKernelCode() {
+  std::ifstream maps(inspect::ProcPath(processId_, "maps").text());
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long long begin = 0;
+    unsigned long long end = 0;
+    if (line.ends_with(" [vdso]") && std::sscanf(line.c_str(), "%llx-%llx", &begin, &end) == 2) {
+      kernelCode_.resize(end - begin);
+      if (process_->read(begin, kernelCode_.data(), kernelCode_.size())) {
+        images_.addBytes(begin, "[vdso]", kernelCode_);
+      }
+      return;
+    }
   }
 }
 

@@ -43,6 +43,7 @@ class Target {
 
  private:
   void openProcess();
+  void addKernelCode();
   void openCore(const std::string& path);
   void addBinary(const std::string& path);
   void substitute(size_t image, const std::string& path);
@@ -59,6 +60,7 @@ class Target {
   std::string name_;
   std::map<std::string, std::string> substitutes_;
   inspect::Arena arena_;
+  std::vector<unsigned char> kernelCode_;
   inspect::Images images_{&arena_};
   std::optional<CoreFile> core_;
   std::optional<inspect::ProcessMemory> process_;

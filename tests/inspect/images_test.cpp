@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 
@@ -175,6 +178,27 @@ std::string ownFunction(std::string_view mangled) {
     writeOwnFunction(out, mangled);
   }
   return text;
+}
+
+TEST(ImagesTest, HasNamesOfWhatIsInMemoryOnly) {
+  const uint64_t begin = getauxval(AT_SYSINFO_EHDR);  // code of the kernel's
+  if (begin == 0) {
+    GTEST_SKIP() << "the system has no vDSO";
+  }
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(begin);
+  const auto* const header = reinterpret_cast<const Elf64_Ehdr*>(bytes);
+  const size_t size = header->e_shoff + size_t{header->e_shnum} * header->e_shentsize;
+  Images images(std::pmr::new_delete_resource());
+  ASSERT_TRUE(images.readMaps(getpid()));
+  images.addBytes(begin, "[vdso]", {bytes, size});
+  int numFound = 0;
+  for (size_t i = 0; i < size; ++i) {
+    const CodePlace place = images.place(begin + i);
+    ASSERT_NE(place.image, nullptr);
+    EXPECT_EQ(place.image->path, "[vdso]");
+    numFound += place.function == "__vdso_clock_gettime" ? 1 : 0;
+  }
+  EXPECT_GT(numFound, 0);
 }
 
 TEST(FunctionNameTest, OfWeftsOwnTellsNoArguments) {
