@@ -59,7 +59,7 @@ namespace trace {
 // What is recorded, and when it is written to a file by itself.
 //
 //   using namespace std::chrono_literals;
-//   weft::trace::start({.path = "late.pftrace", .longestTask = 50ms});
+//   weft::trace::start({.path = "late.pftrace", .longestRun = 50ms});
 struct Config {
   size_t eventsPerThread = 65536;  // from 64 to 2^28, rounded up to a power of two; 16 bytes each
   // If not null, what was recorded is written there when something happens that one wants to look back from:
@@ -68,11 +68,12 @@ struct Config {
   // late-2.pftrace, ... After the eighth, the newest replaces the last: so the first ones stay, and the
   // newest, and no disk gets full. Files of an earlier process are replaced. A child of fork() writes none.
   const char* path = nullptr;  // copied
-  // 0: no limit. Told once a recorded task has ended, whose time has that of its waits in it.
-  std::chrono::nanoseconds longestTask{0};
-  // 0: no limit. From when a recorded fiber is woken until it goes on.
+  // 0: no limit. How long a recorded task may run in one go: from its begin, or where it goes on, to where it
+  // waits, lets others run or ends. Tasks in place count for the task that waits for them. Told afterwards.
+  std::chrono::nanoseconds longestRun{0};
+  // 0: no limit. From when a recorded fiber is woken, or the time comes for which it waits, until it goes on.
   std::chrono::nanoseconds longestWake{0};
-  // After a file for longestTask or longestWake, there is none for them for so long.
+  // After a file for longestRun or longestWake, there is none for them for so long.
   std::chrono::nanoseconds dumpInterval = std::chrono::seconds(10);
 };
 

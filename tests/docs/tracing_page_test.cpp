@@ -36,9 +36,9 @@ void drawFrame(int numQueued) {
   }
 }
 
-[[maybe_unused]] void catchLateTasks() {
+[[maybe_unused]] void catchLongRuns() {
   using namespace std::chrono_literals;
-  weft::trace::start({.path = "late.pftrace", .longestTask = 50ms});
+  weft::trace::start({.path = "late.pftrace", .longestRun = 50ms});
 }
 
 }  // namespace tracing_page

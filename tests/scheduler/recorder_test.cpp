@@ -516,7 +516,7 @@ TEST(RecorderTest, AWorkerThatHasMissedTheStopLooksAtNewLimits) {
   scheduler.bind();
   schedule([] {
     trace::stop();
-    trace::start({.path = "/dev/null", .longestTask = nanoseconds(1), .dumpInterval = hours(1)});
+    trace::start({.path = "/dev/null", .longestRun = nanoseconds(1), .dumpInterval = hours(1)});
   });
   for (int i = 0; i < 200; ++i) {
     schedule(&taskOfTest);  // polls come within so many

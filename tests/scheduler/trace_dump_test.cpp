@@ -24,6 +24,8 @@
 #include <weft/event.h>
 #include <weft/sanitizers.h>
 #include <weft/scheduler.h>
+#include <weft/task.h>
+#include <weft/taskgroup.h>
 #include <weft/trace.h>
 #include <weft/waitgroup.h>
 #include <weft/watchdog.h>
@@ -134,7 +136,7 @@ TEST_F(TraceDumpDeathTest, ASecondStartChangesNothing) {
 }
 
 TEST_F(TraceDumpDeathTest, BadTimesEndTheProgram) {
-  EXPECT_DEATH(trace::start({.path = "a.json", .longestTask = -1ns}), "a time of Config is less than zero");
+  EXPECT_DEATH(trace::start({.path = "a.json", .longestRun = -1ns}), "a time of Config is less than zero");
   EXPECT_DEATH(trace::start({.longestWake = 1ns}), "a longestWake, and no path. Set Config::path");
   EXPECT_DEATH(trace::start({.path = ""}), "a path of 0 characters");
   EXPECT_DEATH(trace::start({.path = std::string(5'000, 'a').c_str()}), "a path of 5000 characters");
@@ -318,12 +320,12 @@ TEST_F(TraceDumpDeathTest, AFatalMessageEndsTheProcessIfTheFileTakesForEver) {
       testing::KilledBySignal(SIGABRT), "the end(.|\n)*the events of the flight recorder are not written");
 }
 
-TEST_F(TraceDumpDeathTest, ALateTaskHasAFileWritten) {
+TEST_F(TraceDumpDeathTest, ALongRunHasAFileWritten) {
   const std::string file = path();
   EXPECT_EXIT(
       {
         tests::endWithTheTest();
-        trace::start({.path = file.c_str(), .longestTask = 2ms, .dumpInterval = 1h});
+        trace::start({.path = file.c_str(), .longestRun = 2ms, .dumpInterval = 1h});
         {
           Scheduler scheduler(Scheduler::Config{});
           Scheduler::Binding bound(scheduler);
@@ -341,10 +343,84 @@ TEST_F(TraceDumpDeathTest, ALateTaskHasAFileWritten) {
         std::exit(0);
       },
       testing::ExitedWithCode(0),
-      "weft: task .*ALateTaskHasAFileWritten.* took [0-9.]+ ms, longer than trace::Config::longestTask: "
+      "weft: task .*ALongRunHasAFileWritten.* ran for [0-9.]+ ms in one go on main thread [0-9]+, "
+      "longer than trace::Config::longestRun: "
       "the events of the flight recorder are in .*late.json\n");
-  EXPECT_NE(textOf(file).find("longer than trace::Config::longestTask"), std::string::npos);
+  EXPECT_NE(textOf(file).find("longer than trace::Config::longestRun"), std::string::npos);
   EXPECT_FALSE(exists(path("late-2.json")));
+}
+
+// A task that lives long, and waits and yields meanwhile, does not run long.
+TEST_F(TraceDumpDeathTest, ManyRunsOfATaskAreNoLongRun) {
+  // Longer than a system takes the processor away from a thread.
+  constexpr auto kLimit = 400ms;
+  constexpr auto kRun = 70ms;
+  const std::string file = path();
+  EXPECT_EXIT(
+      {
+        trace::start({.path = file.c_str(), .longestRun = kLimit, .dumpInterval = 0s});
+        Scheduler scheduler(Scheduler::Config{});
+        Scheduler::Binding bound(scheduler);
+        const Event never;
+        const WaitGroup done(1);
+        schedule([=] {
+          for (int i = 0; i < 3; ++i) {
+            schedule([=] { computeFor(kRun); });
+            yield();  // to that task
+            computeFor(kRun);
+            never.wait_for(kRun);
+          }
+          done.done();
+        });
+        done.wait();
+        computeFor(kLimit + 10ms);  // outside of tasks
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(TraceDumpDeathTest, ALongRunIsToldWhileItsTaskLives) {
+  const std::string file = path();
+  EXPECT_EXIT(
+      {
+        tests::endWithTheTest();
+        trace::start({.path = file.c_str(), .longestRun = 2ms, .dumpInterval = 1h});
+        Scheduler scheduler(tests::smallConfig(1));
+        scheduler.enqueue(Task([=] {
+          const Event never;
+          while (!isWhole(file)) {
+            computeFor(3ms);
+            never.wait_for(1ms);
+          }
+        }));
+        awaitTold(file, path("after.json"));
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "weft: task .* ran for [0-9.]+ ms in one go on worker 0, longer than");
+  EXPECT_TRUE(isWhole(file));
+}
+
+TEST_F(TraceDumpDeathTest, ATaskInPlaceCountsForTheOneThatWaitsForIt) {
+  const std::string file = path();
+  EXPECT_EXIT(
+      {
+        tests::endWithTheTest();
+        trace::start({.path = file.c_str(), .longestRun = 4ms, .dumpInterval = 1h});
+        {
+          Scheduler scheduler(Scheduler::Config{});
+          Scheduler::Binding bound(scheduler);
+          schedule([] {
+            TaskGroup group;
+            group.run([] { computeFor(2ms); });
+            group.run([] { computeFor(2ms); });
+            group.wait();
+          });
+        }
+        awaitTold(file, path("after.json"));
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "weft: task .* ran for [0-9.]+ ms in one go on main thread");
+  EXPECT_TRUE(isWhole(file));
 }
 
 TEST_F(TraceDumpDeathTest, ALateWakeHasAFileWritten) {
@@ -367,7 +443,59 @@ TEST_F(TraceDumpDeathTest, ALateWakeHasAFileWritten) {
         std::exit(0);
       },
       testing::ExitedWithCode(0),
-      "task .* went on only [0-9.]+ ms after it was woken, longer than trace::Config::longestWake: ");
+      "task .* went on only [0-9.]+ ms after it was woken, longer than trace::Config::longestWake; "
+      "main thread [0-9]+ ran task .* for [0-9.]+ ms of these: the events ");
+}
+
+TEST_F(TraceDumpDeathTest, ALateTimerHasAFileWritten) {
+  const std::string file = path();
+  EXPECT_EXIT(
+      {
+        tests::endWithTheTest();
+        trace::start({.path = file.c_str(), .longestWake = 2ms});
+        {
+          Scheduler scheduler(Scheduler::Config{});
+          Scheduler::Binding bound(scheduler);
+          schedule([=] {
+            const Event never;
+            while (!isWhole(file)) {
+              schedule([] { computeFor(10ms); });
+              never.wait_for(1ms);
+            }
+          });
+        }
+        awaitTold(file, path("after.json"));
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "task .* went on only [0-9.]+ ms after its time had come, longer than trace::Config::longestWake");
+}
+
+TEST_F(TraceDumpDeathTest, ATaskThatRanLongBeforeTheWakeIsNotBlamed) {
+  const std::string file = path();
+  EXPECT_EXIT(
+      {
+        tests::endWithTheTest();
+        trace::start({.path = file.c_str(), .longestWake = 2ms});
+        {
+          Scheduler scheduler(Scheduler::Config{});
+          Scheduler::Binding bound(scheduler);
+          const Event event;
+          const WaitGroup done(1);
+          schedule([=] {
+            event.wait();
+            done.done();
+          });
+          schedule([] { computeFor(5ms); });
+          yield();
+          event.signal();
+          computeFor(3ms);  // outside of tasks
+          done.wait();
+        }
+        awaitTold(file, path("after.json"));
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "after it was woken, longer than trace::Config::longestWake: the events ");
 }
 
 // What a fiber has run since an earlier wake does not count, nor do its waits.

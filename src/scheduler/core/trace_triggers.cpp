@@ -53,24 +53,55 @@ void writeFile(inspect::Text& out, const char* path) {
   out << kEventsAreIn << std::string_view(path) << '\n';
 }
 
+void writeWorker(inspect::Text& out, const WorkerName& worker) {
+  if (worker.number >= 0) {
+    out << "worker ";
+  } else {
+    out << (worker.threadId == getpid() ? "main thread " : "bound thread ");
+  }
+  out.decimal(static_cast<uint64_t>(worker.number >= 0 ? worker.number : worker.threadId));
+}
+
+// "ran for 14 ms in one go on worker 0, longer than trace::Config::longestRun"
+void writeLateRun(inspect::Text& out, const Lateness& late) {
+  inspect::writeDuration(out << " ran for ", late.duration);
+  writeWorker(out << " in one go on ", late.worker);
+  out << ", longer than trace::Config::longestRun";
+}
+
+// "went on only 18 ms after it was woken, longer than trace::Config::longestWake; worker 0 ran task A for 14
+// ms of these"
+void writeLateWake(inspect::Text& out, const Lateness& late, inspect::ImageNames& names) {
+  inspect::writeDuration(out << " went on only ", late.duration);
+  out << (late.kind == LateKind::Wake ? " after it was woken" : " after its time had come")
+      << ", longer than trace::Config::longestWake";
+  if (late.blocker != nullptr) {
+    writeWorker(out << "; ", late.worker);
+    names.writeTask(out << " ran task ", reinterpret_cast<inspect::Address>(late.blocker));
+    inspect::writeDuration(out << " for ", late.blockedFor);
+    out << " of these";
+  }
+}
+
 void writeLateness(inspect::Text& out, const Lateness& late) noexcept try {
+  inspect::Arena arena;
+  inspect::Images images(&arena);
+  (void)images.readMaps(getpid());  // without, code has no names
+  inspect::ImageNames names(images, &arena);
   out << "weft: ";
   if (late.task != nullptr) {
-    inspect::Arena arena;
-    inspect::Images images(&arena);
-    (void)images.readMaps(getpid());  // without, code has no names
-    inspect::ImageNames names(images, &arena);
-    out << "task ";
-    names.writeTask(out, reinterpret_cast<inspect::Address>(late.task));
+    names.writeTask(out << "task ", reinterpret_cast<inspect::Address>(late.task));
   } else {
     out << "code outside of tasks";
   }
-  out << (late.kind == LateKind::Task ? " took " : " went on only ");
-  inspect::writeDuration(out, late.duration);
-  out << (late.kind == LateKind::Task ? ", longer than trace::Config::longestTask: "
-                                      : " after it was woken, longer than trace::Config::longestWake: ");
+  if (late.kind == LateKind::Run) {
+    writeLateRun(out, late);
+  } else {
+    writeLateWake(out, late, names);
+  }
+  out << ": ";
 } catch (const std::bad_alloc&) {
-  out << "a task or a wake took longer than trace::Config allows: ";
+  out << "a run or a wake took longer than trace::Config allows: ";
 }
 
 // While it exists, faults and a long time end the process by abort().

@@ -3,57 +3,104 @@
 
 #include "scheduler/trace/late_watch.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "scheduler/trace/recorder.h"
 
 namespace weft::inline v0_1::detail {
 
 constinit LateWatch lateWatch;
 
-void LateWatch::begin(Nanoseconds longestTask, Nanoseconds longestWake, Nanoseconds interval) noexcept {
+void LateWatch::begin(Nanoseconds longestRun, Nanoseconds longestWake, Nanoseconds interval) noexcept {
   if (first_.ticks == 0) {
     first_ = ClockReading::at(TimePoint::clock::now());
   }
   // relaxed, all: who mixes an old value with a new one writes a file too many, or none.
   interval_.store(interval.count(), std::memory_order_relaxed);
   nextAt_.store(0, std::memory_order_relaxed);
-  const int64_t wanted[] = {longestTask.count(), longestWake.count()};
+  const int64_t wanted[] = {longestRun.count(), longestWake.count()};
   for (int kind = 0; kind < 2; ++kind) {
     limits_[kind].store(wanted[kind], std::memory_order_relaxed);
     const auto fewest = static_cast<uint64_t>(wanted[kind] / kMostNanosecondsPerTick);
-    // (1) release: `first_` was read; pairs with (2).
+    // (1) release: `first_` was read; pairs with (2), (3), (4).
     fewestTicks_[kind].store(wanted[kind] > 0 ? fewest : kNoLimit, std::memory_order_release);
   }
 }
 
-void LateWatch::look(LateKind kind, uint64_t ticks, const void* task) noexcept {
+LateWatch::Nanoseconds LateWatch::durationOf(uint64_t ticks, const ClockReading& now) const {
+  const auto spanTicks = static_cast<double>(now.ticks - first_.ticks);
+  const auto span = static_cast<double>(now.nanoseconds - first_.nanoseconds);
+  return Nanoseconds(static_cast<int64_t>(static_cast<double>(ticks) * span / spanTicks));
+}
+
+void LateWatch::lookAtRun(const WorkerRun& run, int worker, TraceEvents& events) noexcept {
   // (2) acquire: sees `first_`; pairs with (1).
-  if (fewestTicks_[static_cast<int>(kind)].load(std::memory_order_acquire) == kNoLimit) {
+  if (run.task == nullptr ||
+      fewestTicks_[indexOf(LateKind::Run)].load(std::memory_order_acquire) == kNoLimit) {
     return;
   }
   const ClockReading now = ClockReading::at(TimePoint::clock::now());
-  const auto spanTicks = static_cast<double>(now.ticks - first_.ticks);
-  const auto span = static_cast<double>(now.nanoseconds - first_.nanoseconds);
-  const auto duration = static_cast<int64_t>(static_cast<double>(ticks) * span / spanTicks);
-  // relaxed, both: see begin() and finish().
-  if (duration < limits_[static_cast<int>(kind)].load(std::memory_order_relaxed)) {
-    return;
+  const Nanoseconds duration = durationOf(run.ended - run.began, now);
+  look({LateKind::Run, duration, run.task, {worker}}, {}, now, events);
+}
+
+bool LateWatch::lookAtWake(uint64_t ticks, const void* task, const WorkerRun& before, int worker,
+                           TraceEvents& events) noexcept {
+  // (3) acquire: sees `first_`; pairs with (1).
+  if (fewestTicks_[indexOf(LateKind::Wake)].load(std::memory_order_acquire) == kNoLimit) {
+    return false;
   }
-  TraceEvents().add(TraceKind::Mark, kind == LateKind::Task ? "longer than trace::Config::longestTask"
-                                                            : "longer than trace::Config::longestWake");
-  // (3) acquire: the telling before is over; pairs with (4).
+  const ClockReading now = ClockReading::at(TimePoint::clock::now());
+  return look({LateKind::Wake, durationOf(ticks, now), task, {worker}}, before, now, events);
+}
+
+bool LateWatch::lookAtTimer(TimePoint due, const void* task, const WorkerRun& before, int worker,
+                            TraceEvents& events) noexcept {
+  // (4) acquire: sees `first_`; pairs with (1).
+  if (fewestTicks_[indexOf(LateKind::Timer)].load(std::memory_order_acquire) == kNoLimit) {
+    return false;
+  }
+  const TimePoint now = TimePoint::clock::now();
+  return look({LateKind::Timer, now - due, task, {worker}}, before, ClockReading::at(now), events);
+}
+
+// The run that ended last is blamed if it makes up half of the time or more.
+void LateWatch::noteBlocker(Lateness& late, const WorkerRun& before, const ClockReading& now) const {
+  const Nanoseconds sinceBegan = std::min(durationOf(now.ticks - before.began, now), late.duration);
+  const Nanoseconds held = sinceBegan - durationOf(now.ticks - before.ended, now);
+  if (before.task != nullptr && held >= late.duration / 2) {
+    late.blocker = before.task;
+    late.blockedFor = held;
+  }
+}
+
+bool LateWatch::look(Lateness late, const WorkerRun& before, const ClockReading& now,
+                     TraceEvents& events) noexcept {
+  // relaxed, both: see begin() and finish().
+  if (late.duration.count() < limits_[indexOf(late.kind)].load(std::memory_order_relaxed)) {
+    return false;
+  }
+  events.add(TraceKind::Mark, late.kind == LateKind::Run ? "longer than trace::Config::longestRun"
+                                                         : "longer than trace::Config::longestWake");
+  // (5) acquire: the telling before is over; pairs with (6).
   if (now.nanoseconds >= nextAt_.load(std::memory_order_relaxed) &&
       !isTelling_.exchange(true, std::memory_order_acquire)) {
-    late_ = {kind, Nanoseconds(duration), task};
+    noteBlocker(late, before, now);
+    late.worker.threadId = gettid();
+    late_ = late;
     // Without a thread nothing is told from now on.
     (void)requestLateDump();
   }
+  return true;
 }
 
 void LateWatch::finish() noexcept {
   // relaxed, both: a worker that sees an old value finds isTelling_ true, or comes as much too early as that.
   const int64_t now = TimePoint::clock::now().time_since_epoch().count();
   nextAt_.store(now + interval_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  // (4) release: `late_` was read; pairs with (3).
+  // (6) release: `late_` was read; pairs with (5).
   isTelling_.store(false, std::memory_order_release);
 }
 

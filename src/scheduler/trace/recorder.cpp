@@ -139,10 +139,10 @@ void check(const Config& config) {
               "trace::start(): %zu events for each thread. Choose from %zu to %zu; an event takes 16 bytes.",
               config.eventsPerThread, static_cast<size_t>(kFewestEvents),
               static_cast<size_t>(kMostTraceEvents));
-  WEFT_ASSERT(config.longestTask >= kNone && config.longestWake >= kNone && config.dumpInterval >= kNone,
+  WEFT_ASSERT(config.longestRun >= kNone && config.longestWake >= kNone && config.dumpInterval >= kNone,
               "trace::start(): a time of Config is less than zero. Zero means that there is no limit.");
-  WEFT_ASSERT(config.path != nullptr || (config.longestTask == kNone && config.longestWake == kNone),
-              "trace::start(): Config has a longestTask or a longestWake, and no path. "
+  WEFT_ASSERT(config.path != nullptr || (config.longestRun == kNone && config.longestWake == kNone),
+              "trace::start(): Config has a longestRun or a longestWake, and no path. "
               "Set Config::path to the file that is to be written when that is exceeded.");
 }
 
@@ -157,8 +157,8 @@ bool start(const Config& config) {
     return false;
   }
   recorder.capacity = std::bit_ceil(uint64_t{config.eventsPerThread});
-  detail::prepareTriggers(config.path, config.longestTask.count() != 0 || config.longestWake.count() != 0);
-  detail::lateWatch.begin(config.longestTask, config.longestWake, config.dumpInterval);
+  detail::prepareTriggers(config.path, config.longestRun.count() != 0 || config.longestWake.count() != 0);
+  detail::lateWatch.begin(config.longestRun, config.longestWake, config.dumpInterval);
   // relaxed, all: see Recorder.
   recorder.stoppedAt.store(0, std::memory_order_relaxed);
   recorder.reading = detail::ClockReading::at(detail::TimePoint::clock::now());

@@ -136,38 +136,14 @@ void record(TraceKind kind, Operand operand = {}) {
   }
 }
 
-// A task that was recorded from `began` on ends.
-inline void recordTaskEnded(TraceKind kind, uint64_t began, const void* code) {
-  TraceEvents events;
-  events.add(kind);
-  if (const uint64_t ticks = events.now() - began; lateWatch.mayBeLate(LateKind::Task, ticks)) [[unlikely]] {
-    lateWatch.look(LateKind::Task, ticks, code);
-  }
-}
-
 // Records the beginning and the end of a task in place.
 class RecordedInPlace {
  public:
-  using Code = void (*)(TaskNode*, TaskOp);
-
-  explicit RecordedInPlace(Code code) : code_(code) {
-    if (isRecording()) [[unlikely]] {
-      TraceEvents events;
-      events.add(TraceKind::InPlaceBegan, reinterpret_cast<const void*>(code));
-      began_ = events.now();
-    }
+  explicit RecordedInPlace(void (*code)(TaskNode*, TaskOp)) {
+    record(TraceKind::InPlaceBegan, reinterpret_cast<const void*>(code));
   }
-  ~RecordedInPlace() {
-    if (isRecording()) [[unlikely]] {
-      recordTaskEnded(TraceKind::InPlaceEnded, began_ != 0 ? began_ : ticks(),
-                      reinterpret_cast<const void*>(code_));
-    }
-  }
+  ~RecordedInPlace() { record(TraceKind::InPlaceEnded); }
   RecordedInPlace(const RecordedInPlace&) = delete;
-
- private:
-  const Code code_;
-  uint64_t began_ = 0;  // 0: not recorded
 };
 
 }  // namespace weft::inline v0_1::detail

@@ -19,6 +19,7 @@
 #include "scheduler/policy/throttle.h"
 #include "scheduler/queues/mailbox.h"
 #include "scheduler/queues/task_queues.h"
+#include "scheduler/trace/late_watch.h"
 #include "scheduler/trace/recorder.h"
 #include "scheduler/trace/wishes.h"
 #include "scheduler/worker/duration_counter.h"
@@ -180,9 +181,13 @@ class Worker {
   [[gnu::noinline]] void noteRecordedEnded();
   [[gnu::noinline]] static uint64_t recordTaskBegan(const TaskNode& node);
   static void switchRecorded(OSFiber& from, OSFiber& to, void** globals);
-  static void recordSwitch(const FiberControlBlock& from, const FiberControlBlock& to);
-  static void recordIdleBegan(const FiberControlBlock& fiber);
-  static void recordResumed(const FiberControlBlock& fiber);
+  void recordSwitch(const FiberControlBlock& from, const FiberControlBlock& to);
+  void recordIdleBegan(const FiberControlBlock& fiber);
+  [[gnu::noinline]] void recordResumed(const FiberControlBlock& fiber);
+  [[gnu::always_inline]] void addResumed(const FiberControlBlock& fiber, TraceEvents& events);
+  [[gnu::noinline]] void lookAtRun(TraceEvents& events);
+  [[gnu::noinline]] void lookAtDelay(const FiberControlBlock& fiber, uint64_t sinceWake, TraceEvents& events);
+  int numberForTrace() const { return mode_ == Mode::MultiThreaded ? id_ : -1; }
   void recordWake(const FiberControlBlock& fiber) const noexcept;
   static void recordTimer(const FiberControlBlock& fiber);
 
@@ -287,6 +292,7 @@ class Worker {
   bool isRecorded_ = false, isMeasured_ = false;
   bool hasEntered_ = false;               // `entered` was called, and `left` was not
   std::atomic<uint32_t> traceThread_{0};  // the number of its TraceThread while its events are recorded
+  RunWatch runs_;                         // while recorded with limits
   TimePoint runBegan_{};                  // while measured, and in a task: when that began or went on
   SingleWriterCounter numInPlace_;        // while measured
   DurationCounter runTimes_, wakeDelays_;

@@ -52,6 +52,7 @@ void Worker::follow(uint64_t word, bool isMeasured, const FiberHooks* hooks) {
   fibers_.setSwitch(!isObserved ? &OSFiber::switchTo : isOnlyRecorded ? &switchRecorded : &switchObserved);
   localDeque().exceptions = isObserved ? neverEmpty : fibers_.exceptions();
   unobserved_ = isObserved ? nullptr : this;
+  runs_.forget();
 }
 
 void Worker::runTaskObserved(TaskNode* node) {
@@ -63,12 +64,21 @@ void Worker::runTaskObserved(TaskNode* node) {
   if (self.isMeasured_) {
     self.measureTaskBegan(TimePoint::clock::now());
   }
-  const uint64_t began = self.isRecorded_ ? recordTaskBegan(*node) : 0;
-  weft_run_task(node);
-  if (began != 0) {
-    recordTaskEnded(TraceKind::TaskEnded, began, code);
+  const bool isRecorded = self.isRecorded_;
+  if (isRecorded) {
+    self.runs_.begin(recordTaskBegan(*node));
   }
-  self.noteTaskEnded();
+  weft_run_task(node);
+  if (isRecorded) {
+    TraceEvents events;
+    if (self.runs_.end(code, events.now())) [[unlikely]] {
+      self.lookAtRun(events);
+    }
+    events.add(TraceKind::TaskEnded);
+  }
+  if (self.isMeasured_ || self.hasEntered_) {
+    self.noteTaskEnded();
+  }
 }
 
 // Tells all but the recorder.
@@ -92,7 +102,7 @@ void Worker::switchObserved(OSFiber& from, OSFiber& to, void** globals) {
     self.measureResumed(next, now);
   }
   if (self.isRecorded_) {
-    recordSwitch(left, next);
+    self.recordSwitch(left, next);
   }
   OSFiber::switchTo(from, to, globals);
 }

@@ -14,16 +14,6 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// The fiber goes on at `now`, or could.
-void lookAtWake(const FiberControlBlock& fiber, uint64_t now) {
-  if (lateWatch.hasLimit(LateKind::Wake)) [[unlikely]] {
-    const uint64_t ticks = lateWatch.sinceWake(&fiber, now);
-    if (lateWatch.mayBeLate(LateKind::Wake, ticks)) {
-      lateWatch.look(LateKind::Wake, ticks, fiber.task);
-    }
-  }
-}
-
 void forgetWake(const FiberControlBlock& fiber) {
   if (lateWatch.hasLimit(LateKind::Wake)) [[unlikely]] {
     lateWatch.forgetWake(&fiber);
@@ -47,13 +37,21 @@ void addFiber(TraceEvents& events, const FiberControlBlock& fiber) {
   }
 }
 
-void addResumed(TraceEvents& events, const FiberControlBlock& fiber) {
-  addFiber(events, fiber);
-  lookAtWake(fiber, events.now());
-  forgetWake(fiber);
-}
-
 }  // namespace
+
+// The fiber goes on, or could.
+inline void Worker::addResumed(const FiberControlBlock& fiber, TraceEvents& events) {
+  addFiber(events, fiber);
+  if (lateWatch.hasLimit(LateKind::Wake)) [[unlikely]] {
+    const uint64_t ticks = lateWatch.takeWake(&fiber, events.now());
+    if (fiber.isTimedOut || lateWatch.mayBeLate(LateKind::Wake, ticks)) {
+      lookAtDelay(fiber, ticks, events);
+    }
+  }
+  if (fiber.task != nullptr) {
+    runs_.begin(events.now());
+  }
+}
 
 void Worker::setRecorded(bool isWanted) {
   TraceThread* const thread = ownTraceThread != nullptr ? ownTraceThread : openTraceThread();
@@ -63,12 +61,11 @@ void Worker::setRecorded(bool isWanted) {
   isRecorded_ = isWanted;
   // relaxed: a hint for others.
   traceThread_.store(isWanted ? thread->number : 0, std::memory_order_relaxed);
-  TraceEvents events;
   if (isWanted) {
-    events.add(TraceKind::ThreadBound, static_cast<uint64_t>(id_ + 1));
-    addResumed(events, fibers_.current());
+    TraceEvents().add(TraceKind::ThreadBound, static_cast<uint64_t>(id_ + 1));
+    recordResumed(fibers_.current());
   } else {
-    events.add(TraceKind::ThreadUnbound);
+    TraceEvents().add(TraceKind::ThreadUnbound);
   }
 }
 
@@ -120,21 +117,37 @@ void Worker::switchRecorded(OSFiber& from, OSFiber& to, void** globals) {
 
 void Worker::recordSwitch(const FiberControlBlock& from, const FiberControlBlock& to) {
   TraceEvents events;
+  if (runs_.end(from.task, events.now())) [[unlikely]] {
+    lookAtRun(events);
+  }
   addLeft(events, TraceKind::FiberLeft, from);
   if (from.blockedOn == nullptr || from.isQueued) {
     forgetWake(from);  // it has run since then
   }
-  addResumed(events, to);
+  addResumed(to, events);
+}
+
+void Worker::lookAtRun(TraceEvents& events) { lateWatch.lookAtRun(runs_.run(), numberForTrace(), events); }
+
+void Worker::lookAtDelay(const FiberControlBlock& fiber, uint64_t sinceWake, TraceEvents& events) {
+  const bool isLate = lateWatch.mayBeLate(LateKind::Wake, sinceWake) &&
+                      lateWatch.lookAtWake(sinceWake, fiber.task, runs_.run(), numberForTrace(), events);
+  if (!isLate && fiber.isTimedOut) {
+    lateWatch.lookAtTimer(fiber.deadline, fiber.task, runs_.run(), numberForTrace(), events);
+  }
 }
 
 void Worker::recordIdleBegan(const FiberControlBlock& fiber) {
   TraceEvents events;
+  if (runs_.end(fiber.task, events.now())) [[unlikely]] {
+    lookAtRun(events);
+  }
   addLeft(events, TraceKind::IdleBegan, fiber);
 }
 
 void Worker::recordResumed(const FiberControlBlock& fiber) {
   TraceEvents events;
-  addResumed(events, fiber);
+  addResumed(fiber, events);
 }
 
 // Any thread. After the wake `fiber` and its worker may be gone.
@@ -150,7 +163,9 @@ void Worker::recordWake(const FiberControlBlock& fiber) const noexcept {
 }
 
 void Worker::recordTimer(const FiberControlBlock& fiber) {
-  forgetWake(fiber);
+  if (!fiber.isWoken) {
+    forgetWake(fiber);  // of an earlier wait
+  }
   constexpr int64_t kMostLate = ~uint32_t{0};
   const auto late =
       std::chrono::duration_cast<std::chrono::microseconds>(TimePoint::clock::now() - fiber.deadline);

@@ -61,7 +61,13 @@ const char* taskNameOf(const TaskNode&) noexcept { return nullptr; }
 thread_local TraceThread* ownTraceThread = nullptr;
 TraceThread* openTraceThread() noexcept { return nullptr; }
 LateWatch lateWatch;
-void LateWatch::look(LateKind, uint64_t, const void*) noexcept {}
+void LateWatch::lookAtRun(const WorkerRun&, int, TraceEvents&) noexcept {}
+bool LateWatch::lookAtWake(uint64_t, const void*, const WorkerRun&, int, TraceEvents&) noexcept {
+  return false;
+}
+bool LateWatch::lookAtTimer(TimePoint, const void*, const WorkerRun&, int, TraceEvents&) noexcept {
+  return false;
+}
 
 }  // namespace weft::inline v0_1::detail
 
