@@ -52,8 +52,9 @@ WEFT_EXPORT void recordCounter(const char* name, double value) noexcept;
 //
 // WEFT_TRACE=PATH in the environment has the first scheduler of the process start it with that Config::path,
 // and the end of the process write a file too. WEFT_TRACE_SIGNAL=USR2 beside it, with any signal's name or
-// number, has that signal write one, unless the signal has a handler. `weft trace PID` reads the events of a
-// process that runs, and of a core file.
+// number, has that signal write one, unless the signal has a handler. WEFT_TRACE_LONGEST_RUN=20 and
+// WEFT_TRACE_LONGEST_WAKE=0.5 beside it set those limits of Config, in milliseconds. `weft trace PID` reads
+// the events of a process that runs, and of a core file.
 namespace trace {
 
 // What is recorded, and when it is written to a file by itself.

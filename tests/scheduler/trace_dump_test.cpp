@@ -350,6 +350,40 @@ TEST_F(TraceDumpDeathTest, ALongRunHasAFileWritten) {
   EXPECT_FALSE(exists(path("late-2.json")));
 }
 
+TEST_F(TraceDumpDeathTest, TheEnvironmentSetsLimits) {
+  const std::string file = path();
+  const auto obey = [&](const char* to, const char* run, const char* wake) {
+    setenv("WEFT_TRACE", to, 1);
+    unlink(file.c_str());  // of a process before
+    unlink(path("after.json").c_str());
+    setenv("WEFT_TRACE_LONGEST_RUN", run, 1);
+    setenv("WEFT_TRACE_LONGEST_WAKE", wake, 1);
+    tests::endWithTheTest();
+    {
+      Scheduler scheduler(Scheduler::Config{});
+      Scheduler::Binding bound(scheduler);
+      const Event event;
+      schedule([event] { event.wait(); });
+      schedule([event] {
+        event.signal();
+        computeFor(2ms);
+      });
+    }
+    if (*to != '\0' && (run == std::string("1.5") || wake == std::string("0.5"))) {
+      awaitTold(file, path("after.json"));
+    }
+    std::exit(0);
+  };
+  const auto ends = testing::ExitedWithCode(0);
+  EXPECT_EXIT(obey(file.c_str(), "1.5", ""), ends, "longer than trace::Config::longestRun: .*late.json\n");
+  EXPECT_EXIT(obey(file.c_str(), "", "0.5"), ends, "longer than trace::Config::longestWake; .*late.json\n");
+  for (const char* const wrong : {"soon", "-1", "1.5.5", "0", "1e9", "99999999999999999999"}) {
+    EXPECT_EXIT(obey(file.c_str(), wrong, ""), ends,
+                "WEFT_TRACE_LONGEST_RUN=.* is no number of milliseconds");
+  }
+  EXPECT_EXIT(obey("", "", "0.5"), ends, "WEFT_TRACE_LONGEST_WAKE=0.5 has no effect without WEFT_TRACE");
+}
+
 // A task that lives long, and waits and yields meanwhile, does not run long.
 TEST_F(TraceDumpDeathTest, ManyRunsOfATaskAreNoLongRun) {
   // Longer than a system takes the processor away from a thread.

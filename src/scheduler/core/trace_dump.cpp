@@ -5,7 +5,9 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <climits>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -94,6 +96,44 @@ std::string absolute(const char* path) {
   return isAbsolute ? path : std::string(folder) + '/' + path;
 }
 
+// Of a number of milliseconds such as "20" or "0.5", whatever the locale is. Returns: zero if it is none.
+std::chrono::nanoseconds timeOf(const char* text) {
+  constexpr int64_t kMost = 1'000'000'000'000'000;  // nanoseconds
+  int64_t time = 0;
+  int64_t unit = 1'000'000;
+  bool isFraction = false;
+  for (; *text != '\0' && time < kMost; ++text) {
+    if (*text == '.' && !isFraction) {
+      isFraction = true;
+    } else if (*text < '0' || *text > '9') {
+      return {};
+    } else if (isFraction) {
+      unit /= 10;
+      time += unit * (*text - '0');
+    } else {
+      time = time * 10 + unit * (*text - '0');
+    }
+  }
+  return std::chrono::nanoseconds(*text == '\0' ? time : 0);
+}
+
+// Returns: the limit that the variable sets; zero if it sets none.
+std::chrono::nanoseconds limitOf(const char* variable, bool hasPath) {
+  const char* const wish = std::getenv(variable);
+  if (wish == nullptr || *wish == '\0') {
+    return {};
+  }
+  const std::chrono::nanoseconds time = timeOf(wish);
+  if (time.count() == 0) {
+    WEFT_WARN("%s=%s is no number of milliseconds. Write 20 or 0.5, for example.", variable, wish);
+  } else if (!hasPath) {
+    WEFT_WARN("%s=%s has no effect without WEFT_TRACE=PATH, which says where to write.", variable, wish);
+  } else if (trace::isRecording()) {
+    WEFT_WARN("%s=%s has no effect: the program has called weft::trace::start() itself.", variable, wish);
+  }
+  return time;
+}
+
 }  // namespace
 
 TraceFileAtExit::TraceFileAtExit(const char* variable, const char* path, inspect::TimelineFormat format)
@@ -115,9 +155,13 @@ void obeyTraceVariable() noexcept {
   std::call_once(once, [] {
     const char* const wish = std::getenv("WEFT_TRACE");
     const char* const path = wish != nullptr && *wish != '\0' ? wish : nullptr;
+    const std::chrono::nanoseconds longestRun = limitOf("WEFT_TRACE_LONGEST_RUN", path != nullptr);
+    const std::chrono::nanoseconds longestWake = limitOf("WEFT_TRACE_LONGEST_WAKE", path != nullptr);
     if (path != nullptr) {
       static const TraceFileAtExit file("WEFT_TRACE", path, inspect::timelineFormatOf(path));
-      (void)trace::start({.path = absolute(path).c_str()});  // false if it records already
+      // False if it records already.
+      (void)trace::start(
+          {.path = absolute(path).c_str(), .longestRun = longestRun, .longestWake = longestWake});
     }
     obeyTraceSignal(path);
   });
