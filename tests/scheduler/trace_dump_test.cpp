@@ -520,6 +520,7 @@ TEST_F(TraceDumpDeathTest, ATaskThatRanLongBeforeTheWakeIsNotBlamed) {
             event.wait();
             done.done();
           });
+          yield();  // until it waits
           schedule([] { computeFor(5ms); });
           yield();
           event.signal();
