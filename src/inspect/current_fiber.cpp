@@ -79,9 +79,10 @@ void CurrentFiber::takeLeft(const RecordedEvent& event) {
   moveTo(index_ == kOutside ? kOutside : kUnknown);
 }
 
-void CurrentFiber::takeResumed(const RecordedEvent& event) {
+void CurrentFiber::takeResumed(const RecordedEvent& event, uint64_t wokenAt) {
   moveTo(tracks_.indexOf(event.operand & kFiberNumber));
   fiber().wasSuspended = fiber().wasSuspended || !fiber().isSeen;
+  tracks_.becomeReady(fiber(), wokenAt);
   arrive(event);
 }
 
@@ -100,7 +101,10 @@ void CurrentFiber::arrive(const RecordedEvent& event) {
   }
 }
 
-bool CurrentFiber::isWaiting() const { return tracks_.isInnermost(tracks_[index_], SliceKind::Wait); }
+bool CurrentFiber::isWaiting() const {
+  return tracks_.isInnermost(tracks_[index_], SliceKind::Wait) ||
+         tracks_.isInnermost(tracks_[index_], SliceKind::Ready);
+}
 
 void CurrentFiber::stopWaiting() {
   if (isWaiting()) {
@@ -118,7 +122,7 @@ void CurrentFiber::wait(const RecordedEvent& event) {
     const TimelineArgument argument("object", object.view());
     tracks_.push(fiber(), SliceKind::Wait, name.view(), {&argument, event.hasSecond ? 1U : 0U});
   } else if (fiber().open.has(SliceKind::Task)) {
-    tracks_.push(fiber(), SliceKind::Wait, "lets others run");
+    tracks_.push(fiber(), SliceKind::Ready, "lets others run");
   }
 }
 

@@ -31,7 +31,8 @@ class CurrentFiber {
   void takeBound(const RecordedEvent& event);
   void takeUnbound();
   void takeLeft(const RecordedEvent& event);
-  void takeResumed(const RecordedEvent& event);
+  // `wokenAt`: the time of the wake that made the fiber go on, or kNoTime.
+  void takeResumed(const RecordedEvent& event, uint64_t wokenAt);
 
   void takeIdle(const RecordedEvent& event) { wait(event); }
   void takeTask(const RecordedEvent& event);

@@ -12,6 +12,10 @@
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
+// In nanoseconds. A fiber that goes on sooner has no slice `ready`: nobody would see it, and files would be
+// larger, since most fibers go on at once.
+constexpr uint64_t kShortestReady = 1'000;
+
 std::string_view categoryOf(SliceKind kind) {
   switch (kind) {
     case SliceKind::Task:
@@ -20,6 +24,8 @@ std::string_view categoryOf(SliceKind kind) {
       return kTaskCategory;
     case SliceKind::Wait:
       return kWaitCategory;
+    case SliceKind::Ready:
+      return kReadyCategory;
     case SliceKind::Scope:
       return kScopeCategory;
   }
@@ -46,6 +52,8 @@ std::string_view FiberTracks::earlierName(SliceKind kind) {
       return "scope that began earlier";
     case SliceKind::Wait:
       return "waits since earlier";
+    case SliceKind::Ready:
+      return "ready since earlier";
     case SliceKind::Step:
       return "step that began earlier";
   }
@@ -56,6 +64,8 @@ void FiberTracks::restart() {
   for (Fiber& fiber : fibers_) {
     fiber.part = 0;
     fiber.task = {};
+    fiber.changedAt = 0;
+    fiber.dueAt = kNoTime;
   }
 }
 
@@ -150,6 +160,7 @@ void FiberTracks::closeAll() {
 
 void FiberTracks::mark(Fiber& fiber, std::string_view name) {
   fiber.isShown = true;
+  fiber.changedAt = pen_.now;
   pen_.instant(trackOf(fiber), name);
 }
 
@@ -157,11 +168,14 @@ void FiberTracks::push(Fiber& fiber, SliceKind kind, std::string_view name,
                        std::span<const TimelineArgument> arguments) {
   slices_.push(fiber.open, kind);
   fiber.isShown = true;
+  fiber.changedAt = pen_.now;
+  fiber.dueAt = kNoTime;
   pen_.beginSlice(trackOf(fiber), name, categoryOf(kind), arguments);
 }
 
 void FiberTracks::pop(Fiber& fiber) {
   slices_.pop(fiber.open);
+  fiber.changedAt = pen_.now;
   pen_.endSlice(trackOf(fiber));
 }
 
@@ -182,6 +196,45 @@ void FiberTracks::popThrough(Fiber& fiber, SliceKind kind) {
 void FiberTracks::popAll(Fiber& fiber) {
   while (!fiber.open.isEmpty()) {
     pop(fiber);
+  }
+}
+
+void FiberTracks::noteTimer(uint64_t number, uint64_t due) {
+  const auto known = byNumber_.find(number);
+  if (known == byNumber_.end()) {
+    return;
+  }
+  Fiber& fiber = fibers_[known->second];
+  if (isInnermost(fiber, SliceKind::Wait)) {
+    fiber.dueAt = std::max(due, fiber.changedAt);
+  }
+}
+
+// A wake may be that of an earlier wait. It may also seem to come after the fiber went on, since the clocks
+// of two processors differ a little.
+void FiberTracks::becomeReady(Fiber& fiber, uint64_t wokenAt) {
+  if (!isInnermost(fiber, SliceKind::Wait)) {
+    return;
+  }
+  uint64_t since = kNoTime;
+  for (const uint64_t time : {wokenAt, fiber.dueAt}) {
+    since = time >= fiber.changedAt ? std::min(since, time) : since;
+  }
+  if (since > pen_.now || pen_.now - since < kShortestReady) {
+    return;
+  }
+  TrackPen earlier = pen_;
+  earlier.now = since;
+  slices_.pop(fiber.open);
+  earlier.endSlice(trackOf(fiber));
+  slices_.push(fiber.open, SliceKind::Ready);
+  fiber.changedAt = since;
+  earlier.beginSlice(trackOf(fiber), "ready", kReadyCategory);
+}
+
+void FiberTracks::becomeReady(uint32_t thread) {
+  for (size_t i = kFirstFiber; i < fibers_.size(); ++i) {
+    becomeReady(fibers_[i], parts_.arrows->lastWake(thread, fibers_[i].number));
   }
 }
 

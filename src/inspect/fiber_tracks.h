@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "inspect/open_slices.h"
+#include "inspect/recorded_events.h"
 #include "inspect/thread_label.h"
 #include "inspect/timeline_parts.h"
 #include "inspect/timeline_writer.h"
@@ -45,6 +46,8 @@ class FiberTracks {
     bool isSeen = false;
     bool wasSuspended = false;  // at the beginning
     bool mayEndEarlier = true;  // a slice that ends without a beginning may be of the time before
+    uint64_t changedAt = 0;     // the time of the newest event on its track
+    uint64_t dueAt = kNoTime;   // when the time limit of its wait was over, if that has ended the wait
     std::string_view earlierTask;
     std::string_view task;  // the name
     std::string_view name;  // which the program has given it
@@ -78,6 +81,14 @@ class FiberTracks {
   // Ends the innermost slice of that kind, and what is open in it.
   void popThrough(Fiber& fiber, SliceKind kind);
   void popAll(Fiber& fiber);
+
+  // The time limit of that fiber's wait was over at `due`.
+  void noteTimer(uint64_t number, uint64_t due);
+  // The fiber goes on, or the recording ends. If it waits, its wait ends where it was woken or its time limit
+  // was over, and a slice `ready` begins there. `wokenAt`: the time of the last wake, or kNoTime.
+  void becomeReady(Fiber& fiber, uint64_t wokenAt);
+  // The recording ends. `thread`: the number of the thread, as in Woke.
+  void becomeReady(uint32_t thread);
   bool isInnermost(const Fiber& fiber, SliceKind kind) const {
     return !fiber.open.isEmpty() && slices_.top(fiber.open) == kind;
   }

@@ -10,8 +10,8 @@
 
 namespace weft::inline v0_1::detail::inspect {
 
-enum class SliceKind : uint8_t { Task, InPlace, Scope, Wait, Step };
-inline constexpr size_t kNumSliceKinds = 5;
+enum class SliceKind : uint8_t { Task, InPlace, Scope, Wait, Ready, Step };
+inline constexpr size_t kNumSliceKinds = 6;
 
 // The slices that are open on the tracks of many fibers. Each track has a stack of them, and they
 // lie in one array.

@@ -17,6 +17,13 @@ namespace {
 
 constexpr uint64_t kLowerHalf = 0xffffffff;
 
+// Returns: the time that had been set for a TimerFired.
+uint64_t dueTime(const RecordedEvent& event) {
+  constexpr uint64_t kNanosecondsInMicrosecond = 1'000;
+  const uint64_t late = (event.operand >> 32) * kNanosecondsInMicrosecond;
+  return event.time - std::min(event.time, late);
+}
+
 }  // namespace
 
 ThreadTimeline::ThreadTimeline(TimelineParts& parts, uint32_t thread)
@@ -62,6 +69,10 @@ void ThreadTimeline::look() {
       pen_.now = event.time;
       begin_ = std::min(begin_, event.time);
       take(event);
+    }
+    pen_.now = std::max(pen_.now, end_);
+    if (track_.isWritten()) {
+      fibers_.becomeReady(thread_.number);
     }
   } catch (...) {
     closeAll();
@@ -176,8 +187,10 @@ void ThreadTimeline::takeSwitch(const RecordedEvent& event) {
   if (event.kind == TraceKind::FiberLeft) {
     return current_.takeLeft(event);
   }
-  current_.takeResumed(event);
-  goOn(track_.isWritten() ? parts_.arrows->to(index_, event.index) : WakeArrows::Arrow{});
+  const WakeArrows::Arrow arrow =
+      track_.isWritten() ? parts_.arrows->to(index_, event.index) : WakeArrows::Arrow{};
+  current_.takeResumed(event, arrow.id != 0 ? arrow.wokenAt : kNoTime);
+  goOn(arrow);
 }
 
 void ThreadTimeline::takeIdle(const RecordedEvent& event) {
@@ -217,6 +230,7 @@ void ThreadTimeline::takeInstant(const RecordedEvent& event) {
       return pen_.instant(track_.track(), "stole a task", {&task, 1});
     }
     case TraceKind::TimerFired: {
+      fibers_.noteTimer(event.operand & kLowerHalf, dueTime(event));
       const TimelineArgument arguments[] = {{"fiber", event.operand & kLowerHalf},
                                             {"us late", event.operand >> 32}};
       return pen_.instant(track_.track(), "timer", arguments);

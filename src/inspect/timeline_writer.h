@@ -55,9 +55,9 @@ struct TimelineEvent {
 // first alone, in less space. No call keeps references to its arguments. Names may be any bytes; what is no
 // UTF-8 is replaced.
 //
-// Times are nanoseconds of steady_clock. The events of a track come in the order of time, and one track may
-// come after the other. The end of a slice is that of the innermost one of its track. All slices end before
-// end().
+// Times are nanoseconds of steady_clock. The events of a track come in the order of time. Events of different
+// tracks come in any order. The end of a slice is that of the innermost one of its track. All slices end
+// before end().
 //
 // Where there is no memory, beginSlice() and instant() throw std::bad_alloc. Then the slices that are open on
 // that track are to be ended, each by a call, at one time. It does no harm to end the one that failed, too.

@@ -14,6 +14,7 @@ namespace weft::inline v0_1::detail::inspect {
 // The categories of slices.
 inline constexpr std::string_view kTaskCategory = "task";
 inline constexpr std::string_view kWaitCategory = "wait";
+inline constexpr std::string_view kReadyCategory = "ready";
 inline constexpr std::string_view kIdleCategory = "idle";
 inline constexpr std::string_view kScopeCategory = "scope";
 
@@ -46,7 +47,7 @@ class TrackPen {
     }
   }
 
-  uint64_t now = 0;  // never goes back
+  uint64_t now = 0;  // not earlier than the events that the track has already
 
  private:
   TimelineWriter& writer_;

@@ -80,4 +80,10 @@ WakeArrows::Arrow WakeArrows::to(uint32_t thread, size_t event) {
   return ends_[nextEnd_++].arrow;
 }
 
+uint64_t WakeArrows::lastWake(uint32_t thread, uint64_t fiber) const {
+  const uint64_t key = uint64_t{thread} << kThreadShift | static_cast<uint32_t>(fiber);
+  const auto after = std::ranges::upper_bound(wakes_, key, {}, &FiberTime::fiber);
+  return after != wakes_.begin() && after[-1].fiber == key ? after[-1].time : kNoTime;
+}
+
 }  // namespace weft::inline v0_1::detail::inspect

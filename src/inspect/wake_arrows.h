@@ -27,6 +27,9 @@ class WakeArrows {
   uint64_t next();
   // To be asked in that order, too, for each event that makes a fiber go on. `thread`, `event`: indices.
   Arrow to(uint32_t thread, size_t event);
+  // Returns: the time of the last wake of that fiber, also of one that is not seen to go on; or kNoTime.
+  // `thread`: the number of its thread, as in Woke.
+  uint64_t lastWake(uint32_t thread, uint64_t fiber) const;
 
  private:
   struct FiberTime {
@@ -43,7 +46,7 @@ class WakeArrows {
   void read(const Recording& recording, uint32_t thread);
   void join();
 
-  std::pmr::vector<FiberTime> wakes_;
+  std::pmr::vector<FiberTime> wakes_;  // sorted by the fiber, and then by the time
   std::pmr::vector<FiberTime> resumptions_;
   std::pmr::vector<bool> isUsed_;  // by the ordinal of a wake
   std::pmr::vector<End> ends_;     // of each resumption by its ordinal; then only those with an arrow

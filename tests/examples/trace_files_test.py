@@ -159,7 +159,16 @@ class PictureTest(unittest.TestCase):
                 self.assertEqual(part.depth, 0)
                 self.assertEqual([task.name for task in fiber if task.category == "task"
                                   and task.begin <= part.begin and part.end <= task.end], [part.name])
-                self.assertEqual([wait.name for wait in fiber if wait.category == "wait" and wait.overlaps(part)], [])
+                self.assertEqual([wait.name for wait in fiber if wait.category in ("wait", "ready") and wait.overlaps(part)], [])
+
+    def test_has_fibers_that_are_ready_from_the_end_of_a_wait_to_where_they_run(self):
+        for row in self.picture.fibers().values():
+            slices = self.picture.slices[row]
+            for i, ready in enumerate(slices):
+                if ready.name == "ready":
+                    self.assertTrue(slices[i - 1].name.startswith("waits: "), slices[i - 1].name)
+                    self.assertEqual((slices[i - 1].end, slices[i - 1].depth), (ready.begin, ready.depth))
+                    self.assertGreaterEqual(ready.end - ready.begin, 1000)
 
     def test_has_arrows_from_a_wake_to_what_goes_on(self):
         wakes, arrivals = self.picture.wakes, self.picture.arrivals
@@ -189,7 +198,7 @@ class FractalTest(PictureTest):
 
     def test_has_the_wait_for_the_end(self):
         main = self.picture.fibers()["bound thread %d" % self.picture.process, 0]
-        self.assertEqual({part.name for part in self.picture.slices[main]}, {"waits: Event"})
+        self.assertEqual({part.name for part in self.picture.slices[main]} - {"ready"}, {"waits: Event"})
         self.assertLessEqual({event["name"] for event in self.picture.instants}, {"stole a task", "timer"})
 
 
@@ -211,6 +220,14 @@ class LongTaskTest(PictureTest):
         worker = [part for part in self.picture.slices[self.picture.threads()["worker 0"]] if part.depth == 0]
         index, = [part for part in worker if part.task == "BuildIndex"]
         self.assertEqual([part.name for part in worker if part.overlaps(index)], [index.name])
+
+    def test_shows_that_sessions_are_ready_that_are_woken_beside_the_long_task(self):
+        index, = [part for part in self.picture.of_fibers("task") if part.task == "BuildIndex"]
+        for number, wake in self.picture.wakes.items():
+            run = self.picture.arrivals[number]
+            if index.begin < wake.begin and wake.begin + 1000 <= index.end <= run.begin and run.task == "Session":
+                fiber = self.picture.slices[self.picture.fibers()["worker 0", run.arguments["fiber"]]]
+                self.assertIn(("ready", wake.begin, run.begin), [(part.name, part.begin, part.end) for part in fiber])
 
 
 class SlowLockTest(PictureTest):
@@ -265,7 +282,7 @@ class EchoServerTest(PictureTest):
         self.assertEqual(self.picture.waits_in(watcher), {"waits: io::waitFor"})
         main = self.picture.fibers()["bound thread %d" % self.picture.process, 0]
         self.assertLessEqual({part.name for part in self.picture.slices[main]},
-                             {"waits: io::accept", "waits: WaitGroup"})
+                             {"waits: io::accept", "waits: WaitGroup", "ready"})
         self.assertGreater(len(self.picture.wakes), 0)
 
 

@@ -126,6 +126,32 @@ class DrawnTimeline final : public TimelineWriter {
     }
   }
 
+  // Each `ready` is on the row of a fiber, right behind a wait, and lasts for a microsecond.
+  // Returns: how many there are.
+  uint64_t checkReady() const {
+    uint64_t numReady = 0;
+    for (const auto& [id, track] : tracks_) {
+      for (size_t i = 0; i < track.lines.size(); ++i) {
+        const Line& line = track.lines[i];
+        if (line.text != "ready") {
+          continue;
+        }
+        ++numReady;
+        EXPECT_EQ(track.kind, TrackKind::Fiber);
+        EXPECT_GE(line.end, line.begin + 1'000);
+        size_t before = i;
+        while (before != 0 && track.lines[before - 1].isInstant) {
+          --before;
+        }
+        const Line wait = before != 0 ? track.lines[before - 1] : Line();
+        const bool isBehind =
+            wait.text.starts_with("waits") && wait.end == line.begin && wait.depth == line.depth;
+        EXPECT_TRUE(isBehind) << "on '" << track.name << "' at " << line.begin;
+      }
+    }
+    return numReady;
+  }
+
   std::string text() {
     std::ranges::sort(order_);
     std::ostringstream out;

@@ -204,6 +204,173 @@ TEST(TimelineTest, ArrowsLeadFromTheWakeToTheSliceThatGoesOn) {
             "  10-41 C\n");
 }
 
+// A worker of which fiber 1 waits since 1,000, while fiber 2 computes until 90,000. Then fiber 1 goes on.
+void addWaitBesideLongTask(MadeRecording& made) {
+  made.thread(1);
+  made.at(10).add(TraceKind::ThreadBound, 1).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
+  made.at(1'000).add(TraceKind::FiberLeft, "Event").add(TraceKind::FiberResumed, 2);
+  made.add(TraceKind::TaskBegan, 'B').at(90'000).add(TraceKind::TaskEnded).add(TraceKind::FiberLeft);
+  made.add(TraceKind::FiberResumed, 1).at(95'000).add(TraceKind::TaskEnded);
+}
+
+// Returns: the lines of the row of that name.
+std::string rowOf(const std::string& picture, std::string_view name) {
+  const std::string lines = '\n' + picture;
+  const size_t begin = lines.find('\n' + std::string(name) + '\n');
+  if (begin == std::string::npos) {
+    return "no row";
+  }
+  const size_t first = begin + name.size() + 2;
+  size_t end = first;
+  while (lines[end] == ' ') {
+    end = lines.find('\n', end) + 1;
+  }
+  return lines.substr(first, end - first);
+}
+
+TEST(TimelineTest, AFiberIsReadyFromItsWakeToWhereItGoesOn) {
+  MadeRecording made;
+  addWaitBesideLongTask(made);
+  made.thread(2);
+  made.at(30'000).woke(1, 1);
+  EXPECT_EQ(made.draw(),
+            "worker 0\n"
+            "  10-1000 A | fiber 1 | part 1\n"
+            "  1000-90000 B | fiber 2 | part 1\n"
+            "  90000-95000 A | fiber 1 | part 2 | ns from wake to run 60000 <=1\n"
+            "worker 0, fiber 1\n"
+            "  10-95000 A\n"
+            "    1000-30000 waits: Event\n"
+            "    30000-90000 ready\n"
+            "worker 0, fiber 2\n"
+            "  1000-90000 B\n"
+            "thread 2\n"
+            "  30000 wakes a fiber | thread worker 0 | fiber 1 =>1\n");
+}
+
+TEST(TimelineTest, AWakeByAnotherFiberOfTheThreadMakesReady) {
+  MadeRecording made;
+  made.thread(1);
+  made.at(10).add(TraceKind::ThreadBound).at(1'000).add(TraceKind::IdleBegan, "Event");
+  made.at(2'000).woke(1, 0).at(3'500).add(TraceKind::IdleEnded).add(TraceKind::FiberResumed);
+  made.at(4'000).add(TraceKind::FiberLeft, "mutex").add(TraceKind::FiberResumed, 1);
+  made.add(TraceKind::TaskBegan, 'A').at(5'000).woke(1, 0).at(7'000).add(TraceKind::TaskEnded);
+  made.add(TraceKind::FiberLeft).add(TraceKind::FiberResumed).at(8'000).add(TraceKind::ThreadUnbound);
+  EXPECT_EQ(rowOf(made.draw(), "bound thread 1, fiber 0"),
+            "  1000-2000 waits: Event\n"
+            "  2000-3500 ready\n"
+            "  4000-5000 waits: mutex\n"
+            "  5000-7000 ready\n");
+}
+
+TEST(TimelineTest, AFiberIsReadyForAMicrosecondOrHasNoSuchSlice) {
+  for (const uint64_t wokenAt : {89'000, 89'001, 90'000}) {
+    MadeRecording made;
+    addWaitBesideLongTask(made);
+    made.thread(2);
+    made.at(wokenAt).woke(1, 1);
+    EXPECT_EQ(rowOf(made.draw(), "worker 0, fiber 1"),
+              wokenAt == 89'000 ? "  10-95000 A\n    1000-89000 waits: Event\n    89000-90000 ready\n"
+                                : "  10-95000 A\n    1000-90000 waits: Event\n");
+  }
+}
+
+TEST(TimelineTest, AWakeThatIsNotOfThisWaitMakesNotReady) {
+  for (const uint64_t wokenAt : {5, 999, 90'001}) {  // the last one by a clock that goes a little before
+    MadeRecording made;
+    addWaitBesideLongTask(made);
+    made.thread(2);
+    made.at(wokenAt).woke(1, 1).at(50'000).woke(1, 2).woke(2, 1);
+    EXPECT_EQ(rowOf(made.draw(), "worker 0, fiber 1"), "  10-95000 A\n    1000-90000 waits: Event\n");
+  }
+}
+
+TEST(TimelineTest, AFiberIsReadySinceItsTimeLimitIsOver) {
+  struct Case {
+    uint64_t microsecondsLate;
+    std::string_view wait;
+    std::string_view ready;
+  };
+  constexpr Case kCases[] = {{0, "1000-80000", "80000-90000"},
+                             {50, "1000-30000", "30000-90000"},
+                             {79, "1000-1000", "1000-90000"},
+                             {~uint32_t{0}, "1000-1000", "1000-90000"}};
+  for (const Case& one : kCases) {
+    MadeRecording made;
+    made.thread(1);
+    made.at(10).add(TraceKind::ThreadBound, 1).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
+    made.at(1'000).add(TraceKind::FiberLeft, "sleep").add(TraceKind::FiberResumed, 2);
+    made.add(TraceKind::TaskBegan, 'B').at(80'000).add(TraceKind::TimerFired, one.microsecondsLate << 32 | 1);
+    made.add(TraceKind::TimerFired, uint64_t{60} << 32 | 2).add(TraceKind::TimerFired, 77);
+    made.at(90'000).add(TraceKind::TaskEnded).add(TraceKind::FiberLeft).add(TraceKind::FiberResumed, 1);
+    made.at(92'000).add(TraceKind::FiberLeft, "Event").add(TraceKind::FiberResumed, 2);
+    made.at(99'000).add(TraceKind::FiberLeft).add(TraceKind::FiberResumed, 1);
+    EXPECT_EQ(rowOf(made.draw(), "worker 0, fiber 1"), "  10-99000 A\n    " + std::string(one.wait) +
+                                                           " waits: sleep\n    " + std::string(one.ready) +
+                                                           " ready\n    92000-99000 waits: Event\n");
+  }
+}
+
+TEST(TimelineTest, AFiberThatLetsOthersRunIsReadyAlready) {
+  MadeRecording made;
+  made.thread(1);
+  made.at(10).add(TraceKind::ThreadBound, 1).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
+  made.at(1'000).add(TraceKind::FiberLeft).add(TraceKind::FiberResumed, 2).add(TraceKind::TaskBegan, 'B');
+  made.at(5'000).woke(1, 1).add(TraceKind::TimerFired, 1);
+  made.at(9'000).add(TraceKind::TaskEnded).add(TraceKind::FiberLeft).add(TraceKind::FiberResumed, 1);
+  made.at(9'500).add(TraceKind::TaskEnded);
+  EXPECT_EQ(rowOf(made.draw(), "worker 0, fiber 1"), "  10-9500 A\n    1000-9000 lets others run\n");
+}
+
+TEST(TimelineTest, WhoeverIsReadyAtTheEndIsReadyUntilThen) {
+  MadeRecording made;
+  made.recording.stoppedAt = 50'000;
+  made.thread(1);
+  made.at(10).add(TraceKind::ThreadBound, 1).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
+  made.at(1'000).add(TraceKind::FiberLeft, "Event").add(TraceKind::FiberResumed, 2);
+  made.add(TraceKind::TaskBegan, 'B').at(2'000).add(TraceKind::FiberLeft, "sleep");
+  made.add(TraceKind::FiberResumed, 3).add(TraceKind::TaskBegan, 'C');
+  made.at(3'000).add(TraceKind::FiberLeft, "mutex").add(TraceKind::FiberResumed, 4);
+  made.add(TraceKind::TaskBegan, 'D').at(20'000).add(TraceKind::TimerFired, uint64_t{8} << 32 | 2);
+  made.thread(2);
+  made.at(500).woke(1, 3).at(30'000).woke(1, 1).at(60'000).woke(1, 3);
+  const std::string picture = made.draw();
+  EXPECT_EQ(rowOf(picture, "worker 0, fiber 1"),
+            "  10-50000 A\n    1000-30000 waits: Event\n    30000-50000 ready\n");
+  EXPECT_EQ(rowOf(picture, "worker 0, fiber 2"),
+            "  1000-50000 B\n    2000-12000 waits: sleep\n    12000-50000 ready\n");
+  EXPECT_EQ(rowOf(picture, "worker 0, fiber 3"), "  2000-50000 C\n    3000-50000 waits: mutex\n");
+}
+
+TEST(TimelineTest, AWaitSinceEarlierEndsWithTheWake) {
+  MadeRecording made;
+  made.recording.startedAt = 100;
+  made.thread(1);
+  made.at(200)
+      .add(TraceKind::ThreadBound, 1)
+      .add(TraceKind::FiberResumed, 2)
+      .add(TraceKind::TaskResumed, 'A');
+  made.at(9'000).add(TraceKind::FiberLeft, "Event").add(TraceKind::FiberResumed, 1);
+  made.add(TraceKind::TaskResumed, 'B').at(9'900).add(TraceKind::TaskEnded);
+  made.thread(2);
+  made.at(5'000).woke(1, 1);
+  EXPECT_EQ(rowOf(made.draw(), "worker 0, fiber 1"),
+            "  100-9900 B\n    100-5000 waits since earlier\n    5000-9000 ready\n");
+}
+
+TEST(TimelineTest, NothingOnItsRowComesAfterAFiberIsReadyThatWasMarkedLater) {
+  MadeRecording made;
+  made.thread(1);
+  made.at(10).add(TraceKind::ThreadBound).at(1'000).add(TraceKind::IdleBegan, "Event");
+  made.at(5'000).add(TraceKind::Mark, "mark").at(9'000).add(TraceKind::IdleEnded);
+  made.add(TraceKind::FiberResumed).at(9'500).add(TraceKind::ThreadUnbound);
+  made.thread(2);
+  made.at(3'000).woke(1, 0);
+  const std::string picture = made.draw();
+  EXPECT_EQ(rowOf(picture, "bound thread 1, fiber 0"), "  1000-9000 waits: Event\n    5000 mark\n")
+      << picture;
+}
+
 TEST(TimelineTest, AWakeNamesTheThreadOfTheFiberAsItsRow) {
   MadeRecording made;
   made.thread(1, "weft:0");
@@ -470,13 +637,13 @@ TEST(TimelineTest, TicksComeRoundAndRunAtTheirOwnSpeed) {
 }
 
 // What a thread may write, mostly in a sensible order.
-void addRandom(MadeRecording& made, std::mt19937& random, bool isNonsense) {
+void addRandom(MadeRecording& made, std::mt19937& random, bool isNonsense, uint64_t nanoseconds = 1) {
   constexpr auto kLast = static_cast<uint32_t>(TraceKind::StepEnded) + 3;
   const auto below = [&](uint32_t n) { return static_cast<uint64_t>(random() % n); };
   const uint32_t numEvents = random() % 300;
   for (uint32_t i = 0; i < numEvents; ++i) {
-    made.now += below(20);
-    made.now -= std::min<uint64_t>(made.now, below(8) == 0 ? below(5) : 0);
+    made.now += nanoseconds * below(20);
+    made.now -= std::min<uint64_t>(made.now, below(8) == 0 ? nanoseconds * below(5) : 0);
     const auto kind = static_cast<TraceKind>(below(kLast));
     uint64_t operand = below(6);
     if (kind == TraceKind::Woke) {
@@ -493,26 +660,30 @@ void addRandom(MadeRecording& made, std::mt19937& random, bool isNonsense) {
 
 TEST(TimelineTest, WhateverTheEventsAreSlicesNestAndArrowsHaveBothEnds) {
   uint64_t numSlices = 0;
+  uint64_t numReady = 0;
   for (uint32_t seed = 0; seed < 3'000 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     MadeRecording made;
-    made.recording.startedAt = random() % 3 == 0 ? 400 : 0;
-    made.recording.stoppedAt = random() % 3 == 0 ? 1'000 : 0;
+    const uint64_t nanoseconds = random() % 2 == 0 ? 1 : 200;
+    made.recording.startedAt = random() % 3 == 0 ? 400 * nanoseconds : 0;
+    made.recording.stoppedAt = random() % 3 == 0 ? 1'000 * nanoseconds : 0;
     for (int i = 0; i < 4; ++i) {
       made.thread();
       made.recording.threads.back().numOverwritten = random() % 2;
       made.recording.threads.back().hasEnded = random() % 2 == 0;
-      made.now = random() % 100;
-      addRandom(made, random, seed % 2 == 1);
+      made.now = nanoseconds * (random() % 100);
+      addRandom(made, random, seed % 2 == 1, nanoseconds);
     }
     DrawnTimeline timeline;
     made.drawTo(timeline);
     EXPECT_TRUE(timeline.hasEnded);
     timeline.checkArrows();
     numSlices += timeline.numSlices;
+    numReady += timeline.checkReady();
   }
   EXPECT_GT(numSlices, 100'000U);
+  EXPECT_GT(numReady, 1'000U);
 }
 
 TEST(TimelineTest, WithoutMemoryItSaysSoAndSlicesNest) {
@@ -524,7 +695,7 @@ TEST(TimelineTest, WithoutMemoryItSaysSoAndSlicesNest) {
     std::mt19937 random(7);
     for (int i = 0; i < 3; ++i) {
       made.thread();
-      addRandom(made, random, false);
+      addRandom(made, random, false, 200);
     }
     memory.numLeft = numLeft;
     DrawnTimeline timeline;
@@ -546,7 +717,7 @@ TEST(TimelineTest, WithoutMemoryTheFileIsValidJson) {
     std::mt19937 random(7);
     for (int i = 0; i < 3; ++i) {
       made.thread();
-      addRandom(made, random, false);
+      addRandom(made, random, false, 200);
     }
     memory.numLeft = numLeft;
     std::string file;
