@@ -311,6 +311,17 @@ TEST(TimelineTest, AFiberIsReadySinceItsTimeLimitIsOver) {
   }
 }
 
+TEST(TimelineTest, ATimeLimitThatIsOverIsNotThatOfTheNextWait) {
+  MadeRecording made;
+  made.thread(1);
+  made.at(10).add(TraceKind::ThreadBound).at(1'000).add(TraceKind::IdleBegan, "sleep");
+  made.at(5'000).add(TraceKind::TimerFired, 0).add(TraceKind::IdleEnded).add(TraceKind::FiberResumed);
+  made.add(TraceKind::IdleBegan, "Event").at(9'000).add(TraceKind::IdleEnded).add(TraceKind::FiberResumed);
+  made.at(9'500).add(TraceKind::ThreadUnbound);
+  EXPECT_EQ(rowOf(made.draw(), "bound thread 1, fiber 0"),
+            "  1000-5000 waits: sleep\n  5000-9000 waits: Event\n");
+}
+
 TEST(TimelineTest, AFiberThatLetsOthersRunIsReadyAlready) {
   MadeRecording made;
   made.thread(1);
