@@ -224,9 +224,12 @@ void FiberTracks::becomeReady(Fiber& fiber, uint64_t wokenAt) {
     return;
   }
   TrackPen earlier = pen_;
-  earlier.now = since;
+  // Viewers of Chrome's format add up microseconds as floating-point numbers. The end of the wait, rounded,
+  // must not be behind the begin of `ready`, or that is not drawn.
+  earlier.now = std::max(fiber.changedAt, since - std::min<uint64_t>(since, 1));
   slices_.pop(fiber.open);
   earlier.endSlice(trackOf(fiber));
+  earlier.now = since;
   slices_.push(fiber.open, SliceKind::Ready);
   fiber.changedAt = since;
   earlier.beginSlice(trackOf(fiber), "ready", kReadyCategory);

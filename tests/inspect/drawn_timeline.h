@@ -144,8 +144,9 @@ class DrawnTimeline final : public TimelineWriter {
           --before;
         }
         const Line wait = before != 0 ? track.lines[before - 1] : Line();
-        const bool isBehind =
-            wait.text.starts_with("waits") && wait.end == line.begin && wait.depth == line.depth;
+        const bool isBehind = wait.text.starts_with("waits") &&
+                              wait.end + (wait.end == wait.begin ? 0 : 1) >= line.begin &&
+                              wait.end <= line.begin && wait.depth == line.depth;
         EXPECT_TRUE(isBehind) << "on '" << track.name << "' at " << line.begin;
       }
     }

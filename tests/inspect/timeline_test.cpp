@@ -240,7 +240,7 @@ TEST(TimelineTest, AFiberIsReadyFromItsWakeToWhereItGoesOn) {
             "  90000-95000 A | fiber 1 | part 2 | ns from wake to run 60000 <=1\n"
             "worker 0, fiber 1\n"
             "  10-95000 A\n"
-            "    1000-30000 waits: Event\n"
+            "    1000-29999 waits: Event\n"
             "    30000-90000 ready\n"
             "worker 0, fiber 2\n"
             "  1000-90000 B\n"
@@ -257,9 +257,9 @@ TEST(TimelineTest, AWakeByAnotherFiberOfTheThreadMakesReady) {
   made.add(TraceKind::TaskBegan, 'A').at(5'000).woke(1, 0).at(7'000).add(TraceKind::TaskEnded);
   made.add(TraceKind::FiberLeft).add(TraceKind::FiberResumed).at(8'000).add(TraceKind::ThreadUnbound);
   EXPECT_EQ(rowOf(made.draw(), "bound thread 1, fiber 0"),
-            "  1000-2000 waits: Event\n"
+            "  1000-1999 waits: Event\n"
             "  2000-3500 ready\n"
-            "  4000-5000 waits: mutex\n"
+            "  4000-4999 waits: mutex\n"
             "  5000-7000 ready\n");
 }
 
@@ -270,7 +270,7 @@ TEST(TimelineTest, AFiberIsReadyForAMicrosecondOrHasNoSuchSlice) {
     made.thread(2);
     made.at(wokenAt).woke(1, 1);
     EXPECT_EQ(rowOf(made.draw(), "worker 0, fiber 1"),
-              wokenAt == 89'000 ? "  10-95000 A\n    1000-89000 waits: Event\n    89000-90000 ready\n"
+              wokenAt == 89'000 ? "  10-95000 A\n    1000-88999 waits: Event\n    89000-90000 ready\n"
                                 : "  10-95000 A\n    1000-90000 waits: Event\n");
   }
 }
@@ -291,8 +291,8 @@ TEST(TimelineTest, AFiberIsReadySinceItsTimeLimitIsOver) {
     std::string_view wait;
     std::string_view ready;
   };
-  constexpr Case kCases[] = {{0, "1000-80000", "80000-90000"},
-                             {50, "1000-30000", "30000-90000"},
+  constexpr Case kCases[] = {{0, "1000-79999", "80000-90000"},
+                             {50, "1000-29999", "30000-90000"},
                              {79, "1000-1000", "1000-90000"},
                              {~uint32_t{0}, "1000-1000", "1000-90000"}};
   for (const Case& one : kCases) {
@@ -347,9 +347,9 @@ TEST(TimelineTest, WhoeverIsReadyAtTheEndIsReadyUntilThen) {
   made.at(500).woke(1, 3).at(30'000).woke(1, 1).at(60'000).woke(1, 3);
   const std::string picture = made.draw();
   EXPECT_EQ(rowOf(picture, "worker 0, fiber 1"),
-            "  10-50000 A\n    1000-30000 waits: Event\n    30000-50000 ready\n");
+            "  10-50000 A\n    1000-29999 waits: Event\n    30000-50000 ready\n");
   EXPECT_EQ(rowOf(picture, "worker 0, fiber 2"),
-            "  1000-50000 B\n    2000-12000 waits: sleep\n    12000-50000 ready\n");
+            "  1000-50000 B\n    2000-11999 waits: sleep\n    12000-50000 ready\n");
   EXPECT_EQ(rowOf(picture, "worker 0, fiber 3"), "  2000-50000 C\n    3000-50000 waits: mutex\n");
 }
 
@@ -366,7 +366,7 @@ TEST(TimelineTest, AWaitSinceEarlierEndsWithTheWake) {
   made.thread(2);
   made.at(5'000).woke(1, 1);
   EXPECT_EQ(rowOf(made.draw(), "worker 0, fiber 1"),
-            "  100-9900 B\n    100-5000 waits since earlier\n    5000-9000 ready\n");
+            "  100-9900 B\n    100-4999 waits since earlier\n    5000-9000 ready\n");
 }
 
 TEST(TimelineTest, NothingOnItsRowComesAfterAFiberIsReadyThatWasMarkedLater) {
