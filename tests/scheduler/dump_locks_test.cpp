@@ -88,7 +88,9 @@ TEST_P(DumpLocksTest, NamesTheTaskThatHoldsALock) {
       }
       done.done();
     });
-    const std::string text = dumpWith(" waits for " + std::string(name) + " 0x", 1);
+    // In the waiter's line, once the holder waits too.
+    const std::string text = dumpWith(", which waits for Event 0x", 1);
+    EXPECT_EQ(count(text, " waits for " + std::string(name) + " 0x"), 1u) << text;
     EXPECT_EQ(count(text, "; held by task "), 1u) << text;
     EXPECT_EQ(count(text, ", fiber " + std::to_string(holder) + ", which waits for Event 0x"), 1u) << text;
     mayUnlock.signal();
