@@ -12,6 +12,8 @@ namespace {
 // More would be a sign of damage: then the rest is left out.
 constexpr size_t kMostSlabs = size_t{1} << 18;
 
+constexpr size_t kNeighbours = 8;  // control blocks that are picked together
+
 }  // namespace
 
 FiberSampler::FiberSampler(const Memory& memory, const Offsets& offsets, Unwinder& unwinder,
@@ -136,20 +138,17 @@ void FiberSampler::findFibers() {
       count += slab.numUsed;
     }
   }
-  const size_t first = count <= most_.wholeBlocks ? most_.wholeBlocks : most_.someBlocks;
-  for (const size_t most : {first, most_.manyBlocks}) {
-    pickBlocks(count, most);
-    readBlocks();
-    found_.clear();
-    for (size_t i = 0; i < picked_.size(); ++i) {
-      if (isCandidate(i)) {
-        found_.push_back(i);
-      }
-    }
-    if (found_.size() >= most_.some || picked_.size() == count) {
-      return;
+  pickBlocks(count, count <= most_.wholeBlocks ? most_.wholeBlocks : numBlocks_);
+  readBlocks();
+  found_.clear();
+  for (size_t i = 0; i < picked_.size(); ++i) {
+    if (isCandidate(i)) {
+      found_.push_back(i);
     }
   }
+  // For the next look: to read on where this one has found too few would favour looks that find many.
+  const size_t wanted = 2 * most_.some * picked_.size() / std::max<size_t>(found_.size(), 1);
+  numBlocks_ = std::clamp(wanted, most_.someBlocks, most_.manyBlocks);
 }
 
 void FiberSampler::pickBlocks(uint64_t count, size_t most) {
@@ -158,7 +157,7 @@ void FiberSampler::pickBlocks(uint64_t count, size_t most) {
   size_t worker = 0;
   size_t slab = 0;
   uint64_t first = 0;  // the number of the slab's first block
-  forEachPick(count, most, [&](uint64_t pick) {
+  const auto add = [&](uint64_t pick) {
     for (;;) {
       const std::vector<Slab>& all = seenWorkers_[worker].slabs->all;
       if (slab == all.size()) {
@@ -171,6 +170,12 @@ void FiberSampler::pickBlocks(uint64_t count, size_t most) {
         picked_.push_back({blocks + (pick - first) * offsets_.fiberSize, worker});
         return;
       }
+    }
+  };
+  // Neighbours lie on one page, of which the first read costs most.
+  forEachPick((count + kNeighbours - 1) / kNeighbours, most / kNeighbours, [&](uint64_t run) {
+    for (uint64_t i = run * kNeighbours; i < std::min(count, (run + 1) * kNeighbours); ++i) {
+      add(i);
     }
   });
   blockWeight_ = picked_.empty() ? 1 : static_cast<double>(count) / static_cast<double>(picked_.size());

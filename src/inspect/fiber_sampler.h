@@ -28,11 +28,11 @@ class FiberSampler {
   // Whatever there is no more of is looked at whole.
   struct Most {
     size_t whole = 16;  // fibers that wait or are ready
-    size_t some = 8;    // of more than that
-    // Control blocks that a look reads to find them.
+    size_t some = 4;    // of more than that
+    // Control blocks that a look reads to find them, multiples of 8.
     size_t wholeBlocks = 64;
-    size_t someBlocks = 24;   // of more than that
-    size_t manyBlocks = 256;  // if these have too few fibers that wait or are ready
+    size_t someBlocks = 8;    // of more than that, if most of the fibers wait or are ready
+    size_t manyBlocks = 256;  // if few of them do
   };
 
   // All of these outlive the sampler. `snapshot` is empty, and belongs to it alone.
@@ -43,9 +43,8 @@ class FiberSampler {
   // What only a look at all fibers finds is missing: times, who holds a lock, who waits with whom, numbers.
   void look();
 
-  // Adds the fiber that the worker's thread is on. Returns: its index; kNone, if the worker has nothing to
-  // run, or it cannot be read. The fiber is Running, unless it has begun to wait, or has no task.
-  // Requires: the thread is stopped, or is in a system call. The worker is one of the last look.
+  // Adds the fiber that the worker's thread is on. Returns: its index; kNone, if it cannot be read. It is
+  // Running, unless it has begun to wait, or has no task. Requires: the worker is one of the last look.
   uint32_t addCurrent(uint32_t worker) { return workers_.addCurrent(worker); }
 
   // Returns: for how many fibers that one stands.
@@ -101,6 +100,7 @@ class FiberSampler {
   StackReader stacks_;
   std::map<Address, Slabs> slabs_;  // by their workers
   uint32_t numLooks_ = 0;
+  size_t numBlocks_ = most_.manyBlocks;  // that the next look reads
   std::vector<Memory::Piece> pieces_;
   // Of the last look:
   std::vector<SeenWorker> seenWorkers_;

@@ -32,6 +32,7 @@ struct StackCopy {
 struct Registers {
 #if defined(__x86_64__)
   static constexpr size_t kCount = 17;
+  static constexpr size_t kFramePointer = 6;
   static constexpr size_t kStackPointer = 7;
   static constexpr size_t kPc = 16;  // stands for the return address
   // What weft_fiber_switch saves, from the stack pointer upwards.

@@ -60,12 +60,7 @@ void WorkerReader::addPart(const Record& record, Address address, uint32_t sched
 uint32_t WorkerReader::addCurrent(uint32_t worker) {
   const Address address = snapshot_.workers[worker].address;
   Address current = 0;
-  bool isIdle = false;
-  bool isParked = false;
-  const bool isRead = memory_.get(address + offsets_.workerCurrent, current) &&
-                      memory_.get(address + offsets_.workerIsIdle, isIdle) &&
-                      memory_.get(address + offsets_.workerIsParked, isParked);
-  if (!isRead || current == 0 || isIdle || isParked || !addBlock(current, worker)) {
+  if (!memory_.get(address + offsets_.workerCurrent, current) || current == 0 || !addBlock(current, worker)) {
     return kNone;
   }
   Fiber& fiber = snapshot_.fibers.back();

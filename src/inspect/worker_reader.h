@@ -91,10 +91,8 @@ class WorkerReader {
   // Adds a worker of which `record` was read a moment ago, without its queues. Of its fibers it adds only the
   // main one and those of `blocks`. The one that its thread is on should be among these.
   void addPart(const Record& record, Address address, uint32_t scheduler, std::span<const Block> blocks);
-  // Adds the fiber that the worker's thread is on now. Returns: its index; kNone, if the worker has nothing to
-  // run, or it cannot be read. The fiber is Running, unless it has begun to wait, or has no task: its worker
-  // then looks for work on its stack.
-  // Requires: the thread is stopped, or is in a system call.
+  // Adds the fiber that the worker's thread is on now. Returns: its index; kNone, if it cannot be read. It is
+  // Running, unless it has begun to wait, or has no task: its worker then looks for work on its stack.
   uint32_t addCurrent(uint32_t worker);
   // For after the last add(): finds the fibers that have been woken, but whose worker has not noticed yet.
   void markWoken(FiberIndex& index);

@@ -49,11 +49,14 @@ void FoldedStacks::add(State state, const inspect::Snapshot& snapshot, const ins
   inspect::Text none([](void*, const char*, size_t) {}, nullptr);
   const std::span<const inspect::Address> frames =
       inspect::Phrases(none, snapshot, names_).framesOfInterest(fiber);
-  stack.frames.assign(frames.begin(), frames.end());
+  // A stack with weft's calls alone was read while its fiber went on.
+  if (!std::ranges::all_of(frames, [this](inspect::Address frame) { return names_.isOfWeft(frame); })) {
+    stack.frames.assign(frames.begin(), frames.end());
+  }
   if (fiber.what != inspect::kNone && (state == State::Waits || state == State::Ready)) {
     // It says more than the function of weft's in which the fiber waits, as of which much is inlined.
     stack.what = snapshot.names[fiber.what];
-    if (!frames.empty() && names_.isOfWeft(frames.front())) {
+    if (!stack.frames.empty() && names_.isOfWeft(stack.frames.front())) {
       stack.frames.erase(stack.frames.begin());
     }
   }
@@ -63,6 +66,10 @@ void FoldedStacks::add(State state, const inspect::Snapshot& snapshot, const ins
     stack.thread = worker.id >= 0                          ? "worker"
                    : worker.threadId == snapshot.processId ? "main thread"
                                                            : "bound threads";
+    if (state == State::Computes && (worker.id >= 0 || fiber.isLastOfWorker)) {
+      stack.what = "looks for what to run";
+      stack.frames.clear();
+    }
   }
   stacks_[std::move(stack)] += time;
   totals_[static_cast<int>(state)] += time;

@@ -37,7 +37,7 @@ class FoldedStacks {
     State state = State::Waits;
     inspect::Address task = 0;  // its code; 0: none
     std::string thread;         // where there is no task
-    std::string what;           // for what it waits, or has waited
+    std::string what;           // for what it waits, or has waited; or what weft does
     bool isCut = false;         // the outermost calls are missing
     std::vector<inspect::Address> frames;
 

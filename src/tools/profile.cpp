@@ -12,6 +12,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,9 @@ constexpr char kProfileHelp[] =
     "\"...\" stands for outer calls that could not be found, \"???\" for code of no file. A function that\n"
     "calls itself is told once.\n"
     "\n"
-    "PID is a process that runs. To read the stack of code that computes, its thread is stopped for some\n"
-    "microseconds. Ctrl-C ends the samples early.\n";
+    "PID is a process that runs. It is not stopped: a timer of the kernel's tells what computes, by\n"
+    "perf_event_open(). Where that is refused, code that computes has a task, and no calls. Ctrl-C ends the\n"
+    "samples early.\n";
 
 using Seconds = std::chrono::duration<double>;
 using Clock = std::chrono::steady_clock;
@@ -130,7 +132,7 @@ class Profile {
         unwinder_(target_.images(), &arena_),
         stacks_(names_),
         timer_(target_.processId(), true),
-        threads_(target_, unwinder_) {
+        threads_(target_, unwinder_, period_) {
     if (target_.core() != nullptr) {
       throw Failure(target_.name() +
                     " is a core file, and profile needs a process that runs: `weft ps` tells what it holds");
@@ -170,19 +172,38 @@ class Profile {
   void sampleUntilEnd() {
     const auto begin = Clock::now();
     const auto end = begin + std::chrono::duration_cast<Clock::duration>(Seconds(arguments_.seconds));
-    const auto interval = std::chrono::duration_cast<Clock::duration>(Seconds(1 / arguments_.rate));
-    last_ = begin - interval;
-    auto next = begin;
-    auto why = LookTimer::End::Time;
-    for (; next < end && (why == LookTimer::End::Time || why == LookTimer::End::NewSize);
-         why = timer_.waitUntil(std::min(next, end))) {
-      if (why == LookTimer::End::Time) {
+    last_ = begin;
+    look();  // counts for nothing, but from now on the kernel samples the threads
+    for (auto next = begin; last_ < end && !hasEnded_;) {
+      next = std::min(end, std::max(next + interval(), Clock::now()));
+      auto why = LookTimer::End::NewSize;
+      while (why == LookTimer::End::NewSize) {
+        why = timer_.waitUntil(next);
+      }
+      hasEnded_ = why == LookTimer::End::Process;
+      if (!hasEnded_) {
         sample();
-        next = std::max(next + interval, Clock::now());
+      }
+      if (why == LookTimer::End::Interrupt) {
+        break;
       }
     }
     duration_ = Clock::now() - begin;
-    hasEnded_ = why == LookTimer::End::Process;
+  }
+
+  // Not always the same, or samples would fall into step with what the program does at regular times.
+  Clock::duration interval() {
+    return std::chrono::duration_cast<Clock::duration>(period_ * jitter_(random_));
+  }
+
+  void look() {
+    threads_.beginLook();
+    for (const std::unique_ptr<Copy>& copy : copies_) {
+      copy->sampler.look();
+      for (uint32_t worker = 0; worker < copy->snapshot.workers.size(); ++worker) {
+        addComputed(*copy, worker);
+      }
+    }
   }
 
   // What is seen now stands for the time since the last sample.
@@ -191,17 +212,22 @@ class Profile {
     const Seconds time = now - last_;
     last_ = now;
     ++numSamples_;
-    threads_.releaseOverdue();
+    look();
     for (const std::unique_ptr<Copy>& copy : copies_) {
-      copy->sampler.look();
       addFibers(*copy, time);
-      const size_t numWorkers = copy->snapshot.workers.size();
-      for (uint32_t worker = 0; worker < numWorkers; ++worker) {
+      for (uint32_t worker = 0; worker < copy->snapshot.workers.size(); ++worker) {
         if (copy->snapshot.workers[worker].state == inspect::Worker::State::Busy) {
           addThread(*copy, worker, time);
         }
       }
     }
+  }
+
+  void addComputed(Copy& copy, uint32_t worker) {
+    threads_.forEachComputed(copy.snapshot, worker, [&](uint32_t fiber) {
+      stacks_.add(FoldedStacks::State::Computes, copy.snapshot, copy.snapshot.fibers[fiber], period_);
+      ++numFibers_;
+    });
   }
 
   void addFibers(Copy& copy, Seconds time) {
@@ -272,10 +298,12 @@ class Profile {
     if (numSamples_ < kFewSamples) {
       std::fprintf(stderr, "So few samples say little: take more with --rate or --seconds.\n");
     }
-    if (threads_.isRefused()) {
-      std::fprintf(stderr,
-                   "Code that computes has no stacks: the system refuses to stop its threads, or a debugger "
-                   "has them. In a container, allow ptrace().\n");
+    if (threads_.error() != 0) {
+      std::fprintf(
+          stderr,
+          "Code that computes has no calls, as perf_event_open() is refused (%s): run this as root, or "
+          "set kernel.perf_event_paranoid to 2 or less. In a container, allow that call.\n",
+          std::strerror(threads_.error()));
     }
   }
 
@@ -286,8 +314,12 @@ class Profile {
   inspect::Unwinder unwinder_;
   FoldedStacks stacks_;
   LookTimer timer_;
+  const std::chrono::nanoseconds period_ =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(1 / arguments_.rate));
   ThreadSampler threads_;
   std::vector<std::unique_ptr<Copy>> copies_;
+  std::minstd_rand random_;
+  std::uniform_real_distribution<double> jitter_{0.5, 1.5};
   Clock::time_point last_;  // sample
   Seconds duration_{};
   const Seconds processorBegan_ = processorTime();

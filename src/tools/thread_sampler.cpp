@@ -5,55 +5,92 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
+
+#include "inspect/demangle.h"
+#include "inspect/images.h"
 
 namespace weft::inline v0_1::detail::tools {
 
 using inspect::Address;
 using inspect::Registers;
 
-ThreadSampler::ThreadSampler(const Target& target, inspect::Unwinder& unwinder)
-    : target_(target), unwinder_(unwinder), calls_(target.processId()), copy_(kMostBytes) {}
+ThreadSampler::ThreadSampler(Target& target, inspect::Unwinder& unwinder, std::chrono::nanoseconds period)
+    : target_(target), unwinder_(unwinder), period_(period), calls_(target.processId()), copy_(kMostBytes) {}
 
 std::optional<ThreadSampler::Sample> ThreadSampler::sample(inspect::FiberSampler& fibers,
                                                            inspect::Snapshot& snapshot, uint32_t worker) {
   const int threadId = snapshot.workers[worker].threadId;
-  uint32_t fiber = inspect::kNone;
   const std::optional<SystemCall> call = calls_.of(threadId);
+  if (!call && samplesOf(threadId).error() == 0) {
+    return std::nullopt;
+  }
+  const uint32_t index = fibers.addCurrent(worker);
+  if (index == inspect::kNone) {
+    return std::nullopt;
+  }
   if (call) {
-    fiber = fibers.addCurrent(worker);
-    if (fiber != inspect::kNone) {
-      copyStack(snapshot.fibers[fiber], threadId, call->registers.values[Registers::kStackPointer]);
-    }
+    copyStack(snapshot.fibers[index], threadId, call->registers.values[Registers::kStackPointer]);
+    followCall(snapshot, snapshot.fibers[index], call->registers);
   }
-  const bool isRead = fiber != inspect::kNone && unwind(snapshot, fiber, call->registers);
-  if (!isRead && (!call || survivesStop(*call))) {
-    fiber = stopAndRead(fibers, snapshot, worker);
-  }
-  return fiber != inspect::kNone ? std::optional(Sample{fiber, call.has_value()}) : std::nullopt;
+  return Sample{index, call.has_value()};
 }
 
-// Returns: the index of the fiber. Without a stack, if the thread cannot be stopped.
-uint32_t ThreadSampler::stopAndRead(inspect::FiberSampler& fibers, inspect::Snapshot& snapshot,
-                                    uint32_t worker) {
-  const int threadId = snapshot.workers[worker].threadId;
-  uint32_t fiber = inspect::kNone;
-  std::optional<Registers> registers;
-  {
-    const ThreadStopper::Stop stop = stopper_.stop(threadId);
-    registers = stop.registers();
-    isRefused_ = isRefused_ || stop.error() == EPERM;
-    fiber = fibers.addCurrent(worker);
-    if (registers && fiber != inspect::kNone) {
-      copyStack(snapshot.fibers[fiber], threadId, registers->values[Registers::kStackPointer]);
-    }
-  }
-  if (registers && fiber != inspect::kNone) {
-    unwind(snapshot, fiber, *registers);
-  }
-  return fiber;
+void ThreadSampler::forEachComputed(inspect::Snapshot& snapshot, uint32_t worker,
+                                    const std::function<void(uint32_t)>& take) {
+  samplesOf(snapshot.workers[worker].threadId)
+      .forEach([&](const Registers& registers, const inspect::StackCopy& stack) {
+        const auto index = static_cast<uint32_t>(snapshot.fibers.size());
+        inspect::Fiber& fiber = snapshot.fibers.emplace_back();
+        fiber.worker = worker;
+        fiber.state = inspect::Fiber::State::Running;
+        follow(snapshot, fiber, registers, stack);
+        fiber.isLastOfWorker = isInSearch(snapshot.framesOf(fiber));
+        fiber.task = fiber.isLastOfWorker ? 0 : taskOn(snapshot.framesOf(fiber));
+        take(index);
+      });
 }
 
-// Of a thread that stands still.
+void ThreadSampler::beginLook() {
+  std::erase_if(threads_, [this](const auto& each) { return each.second.lastLook != numLooks_; });
+  ++numLooks_;
+}
+
+ProcessorSamples& ThreadSampler::samplesOf(int threadId) {
+  Thread& thread = threads_[threadId];
+  thread.lastLook = numLooks_;
+  if (thread.samples == nullptr) {
+    thread.samples = std::make_unique<ProcessorSamples>(threadId, period_);
+    const int error = thread.samples->error();
+    error_ = error != 0 && error != ESRCH ? error : error_;  // it may just have ended
+  }
+  return *thread.samples;
+}
+
+// A worker looks for work on the stack of a fiber that waits, and does not compute for its task.
+bool ThreadSampler::isInSearch(std::span<const Address> frames) {
+  return std::ranges::any_of(frames, [this](Address frame) {
+    return target_.images().place(frame - 1).function == "weft_fiber_call";
+  });
+}
+
+// Returns: the code of the task whose calls these are; 0, if it is none's. A fiber's outermost calls are
+// weft's, and then comes the task's.
+Address ThreadSampler::taskOn(std::span<const Address> frames) {
+  Address outermost = 0;
+  for (const Address frame : frames) {
+    const inspect::CodePlace place = target_.images().place(frame - 1);
+    if (place.function == "weft_run_task") {
+      return outermost;
+    }
+    if (!inspect::isOfWeft(place)) {
+      outermost = frame - 1 - place.offset;
+    }
+  }
+  return 0;
+}
+
+// Of a thread that waits in a call.
 void ThreadSampler::copyStack(const inspect::Fiber& fiber, int threadId, Address stackPointer) {
   const bool isInside = stackPointer >= fiber.stackBase && stackPointer < fiber.stackTop;
   const Address top = isInside ? fiber.stackTop : tops_[threadId];
@@ -76,10 +113,40 @@ void ThreadSampler::copyPages(Address begin) {
   }
 }
 
+// The system tells only the stack pointer and the pc. A function that finds its own frame by the frame
+// pointer needs that too. It points below the address to which the function returns: places below addresses
+// of code are tried until one leads to the outermost call.
+void ThreadSampler::followCall(inspect::Snapshot& snapshot, inspect::Fiber& fiber,
+                               const Registers& registers) {
+  constexpr size_t kMostWords = 1024;
+  constexpr int kMostTries = 64;
+  const Address begin = registers.values[Registers::kStackPointer];
+  const inspect::StackCopy stack{copy_.data(), copySize_, begin};
+  if (follow(snapshot, fiber, registers, stack)) {
+    return;
+  }
+  int numTries = 0;
+  for (size_t i = 0; i < kMostWords && numTries < kMostTries; ++i) {
+    const Address at = begin + i * sizeof(Address);
+    Address words[2];
+    if (!stack.read(at, words, sizeof words)) {
+      break;
+    }
+    if (unwinder_.isInCode(words[1])) {
+      ++numTries;
+      Registers tried = registers;
+      tried.set(Registers::kFramePointer, at);
+      if (follow(snapshot, fiber, tried, stack)) {
+        return;
+      }
+    }
+  }
+  follow(snapshot, fiber, registers, stack);
+}
+
 // Returns: whether the stack could be followed to its outermost call.
-bool ThreadSampler::unwind(inspect::Snapshot& snapshot, uint32_t index, Registers registers) {
-  const inspect::StackCopy stack{copy_.data(), copySize_, registers.values[Registers::kStackPointer]};
-  inspect::Fiber& fiber = snapshot.fibers[index];
+bool ThreadSampler::follow(inspect::Snapshot& snapshot, inspect::Fiber& fiber, Registers registers,
+                           const inspect::StackCopy& stack) {
   auto& frames = snapshot.frames;
   fiber.firstFrame = static_cast<uint32_t>(frames.size());
   bool isWhole = false;

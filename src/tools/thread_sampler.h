@@ -3,57 +3,79 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "inspect/fiber_sampler.h"
 #include "inspect/snapshot.h"
 #include "inspect/unwinder.h"
-#include "tools/stopped_thread.h"
+#include "tools/processor_samples.h"
+#include "tools/system_calls.h"
 #include "tools/target.h"
 
 namespace weft::inline v0_1::detail::tools {
 
-// Reads the stacks of threads that run. One that waits in a call of the system need not be stopped, if its
-// stack can be followed from what the system tells.
+// Tells what the threads of a process do. Stops none of them: a call of the system that is interrupted may
+// fail.
 class ThreadSampler {
  public:
-  // Both outlive the sampler.
-  ThreadSampler(const Target& target, inspect::Unwinder& unwinder);
+  // Both outlive the sampler. `period`: between two samples of a thread that computes, of its time.
+  ThreadSampler(Target& target, inspect::Unwinder& unwinder, std::chrono::nanoseconds period);
 
   struct Sample {
     uint32_t fiber;  // its index in the snapshot
     bool isInCall;   // of the system
   };
-  // Adds to the snapshot the fiber that the worker's thread is on, with its stack. Returns: nothing, if that
-  // cannot be read. `snapshot`: that of `fibers`.
+  // Called before each look at all workers, to forget the threads that were in none at the last look.
+  void beginLook();
+
+  // Adds to the snapshot the fiber that the worker's thread is on. Its stack is there if the thread waits in
+  // a call of the system. Returns: nothing, if there is no fiber, or if forEachComputed() tells of it.
+  // `snapshot`: that of `fibers`.
   std::optional<Sample> sample(inspect::FiberSampler& fibers, inspect::Snapshot& snapshot, uint32_t worker);
 
-  // Has those threads go on that have stopped too late.
-  void releaseOverdue() { stopper_.releaseOverdue(); }
-  // Returns: whether the system, or a debugger, has refused to have a thread stopped.
-  bool isRefused() const { return isRefused_; }
+  // Calls take(fiber's index) for what the worker's thread has computed since the last call, once for each
+  // period. These fibers are added to the snapshot, and have the task that they ran then.
+  void forEachComputed(inspect::Snapshot& snapshot, uint32_t worker,
+                       const std::function<void(uint32_t fiber)>& take);
+
+  // Returns: the errno value of why the system does not tell of code that computes; 0: it does.
+  int error() const { return error_; }
 
  private:
   static constexpr size_t kMostBytes = size_t{64} * 1024;  // of a stack
   static constexpr size_t kMostFrames = 128;
 
-  uint32_t stopAndRead(inspect::FiberSampler& fibers, inspect::Snapshot& snapshot, uint32_t worker);
+  ProcessorSamples& samplesOf(int threadId);
   void copyStack(const inspect::Fiber& fiber, int threadId, inspect::Address stackPointer);
   void copyPages(inspect::Address begin);
-  bool unwind(inspect::Snapshot& snapshot, uint32_t fiber, inspect::Registers registers);
+  void followCall(inspect::Snapshot& snapshot, inspect::Fiber& fiber, const inspect::Registers& registers);
+  bool follow(inspect::Snapshot& snapshot, inspect::Fiber& fiber, inspect::Registers registers,
+              const inspect::StackCopy& stack);
+  bool isInSearch(std::span<const inspect::Address> frames);
+  inspect::Address taskOn(std::span<const inspect::Address> frames);
 
-  const Target& target_;
+  Target& target_;
   inspect::Unwinder& unwinder_;
+  const std::chrono::nanoseconds period_;
   SystemCalls calls_;
-  ThreadStopper stopper_;
+  struct Thread {
+    std::unique_ptr<ProcessorSamples> samples;
+    uint64_t lastLook = 0;
+  };
+  std::map<int, Thread> threads_;
+  uint64_t numLooks_ = 0;
   std::map<int, inspect::Address> tops_;  // of the threads' own stacks, as far as they were read
   std::vector<char> copy_;
   size_t copySize_ = 0;
-  bool isRefused_ = false;
+  int error_ = 0;
 };
 
 }  // namespace weft::inline v0_1::detail::tools

@@ -125,7 +125,7 @@ TEST_F(FiberSamplerTest, FibersWithoutATaskCountForNothing) {
   constexpr int kNumBlocked = 40;
   weft::Scheduler scheduler(Config().setWorkerThreadCount(0));
   scheduler.bind();
-  begin({.some = 4, .someBlocks = 16, .manyBlocks = 250});
+  begin({.some = 4, .someBlocks = 16, .manyBlocks = 256});
   const weft::Event first(weft::Event::Mode::Manual);
   const weft::Event second(weft::Event::Mode::Manual);
   const weft::WaitGroup ended;
