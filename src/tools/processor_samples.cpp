@@ -25,7 +25,7 @@ constexpr size_t kRing = 16 * kPage;    // of the data; a power of two
 constexpr uint32_t kStack = 4 * kPage;  // of a sample: some fit into the ring
 
 #if defined(__x86_64__)
-// The registers that are wanted, by the kernel's numbers (asm/perf_regs.h), and in that order by DWARF's.
+// The registers that are wanted by the kernel's numbers (enum perf_event_x86_regs), and by DWARF's.
 constexpr uint64_t kWanted = 0xff01ff;
 constexpr uint8_t kNumbers[] = {0, 3, 2, 1, 4, 5, 6, 7, Registers::kPc, 8, 9, 10, 11, 12, 13, 14, 15};
 static_assert(std::popcount(kWanted) == int{std::size(kNumbers)});
@@ -79,7 +79,7 @@ void ProcessorSamples::forEach(const Take& take) {
     return;
   }
   auto& page = *reinterpret_cast<perf_event_mmap_page*>(ring_);
-  // acquire: sees the records before that position; pairs with the kernel's write of it.
+  // (1) acquire: sees the records before that position; pairs with the kernel's write of it.
   const uint64_t head = std::atomic_ref<__u64>(page.data_head).load(std::memory_order_acquire);
   uint64_t tail = page.data_tail;
   while (tail < head) {
@@ -96,7 +96,7 @@ void ProcessorSamples::forEach(const Take& take) {
     }
     tail += header.size;
   }
-  // release: the kernel writes over what lies before it; pairs with the kernel's read of it.
+  // (2) release: the kernel writes over what lies before it; pairs with the kernel's read of it.
   std::atomic_ref<__u64>(page.data_tail).store(tail, std::memory_order_release);
 }
 
