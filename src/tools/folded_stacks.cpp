@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <span>
 #include <utility>
 
@@ -84,8 +83,8 @@ std::string FoldedStacks::nameOf(const Stack& stack) const {
   }
   // The outermost call may be that of the task's code. A function that calls itself is told once.
   std::string last = code;
-  for (const inspect::Address frame : stack.frames | std::views::reverse) {
-    std::string function = functionAt(names_, frame);
+  for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
+    std::string function = functionAt(names_, *frame);
     if (function != last) {
       name += ';' + function;
       last = std::move(function);
