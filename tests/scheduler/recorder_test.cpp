@@ -156,7 +156,7 @@ TEST(RecorderTest, WhatRunsBetweenTwoTasksBelongsToNone) {
 
 struct Silent {
   ~Silent() { isDestroyed = true; }
-  static inline bool isDestroyed = false;
+  static inline std::atomic<bool> isDestroyed = false;
   int value = 0;
 };
 FiberLocal<Silent> silent;
