@@ -128,13 +128,13 @@ void writeCount(Text& out, uint64_t count, std::string_view noun) {
   out.grouped(count) << ' ' << noun << (count == 1 ? "" : "s");
 }
 
-void Phrases::workerName(const Worker& worker) {
-  if (worker.id < 0) {
-    out_ << (worker.threadId == snapshot_.processId ? "main thread " : "bound thread ");
-    out_.decimal(static_cast<uint32_t>(worker.threadId));
+void writeWorkerName(Text& out, int32_t number, int32_t threadId, int32_t processId) {
+  if (number < 0) {
+    out << (threadId == processId ? "main thread " : "bound thread ");
+    out.decimal(static_cast<uint32_t>(threadId));
   } else {
-    out_ << "worker ";
-    out_.decimal(static_cast<uint32_t>(worker.id));
+    out << "worker ";
+    out.decimal(static_cast<uint32_t>(number));
   }
 }
 

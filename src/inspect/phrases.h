@@ -28,14 +28,19 @@ void writeTime(Text& out, int64_t seconds);
 // Writes "1 fiber", "99,812 fibers".
 void writeCount(Text& out, uint64_t count, std::string_view noun);
 
+// Writes "worker 0", "bound thread 4711", "main thread 4711". `number`: of a worker thread; -1: of a bound
+// thread. `threadId`, `processId`: the system's.
+void writeWorkerName(Text& out, int32_t number, int32_t threadId, int32_t processId);
+
 // The parts of sentences that speak of a snapshot.
 class Phrases {
  public:
   Phrases(Text& out, const Snapshot& snapshot, Names& names)
       : out_(out), snapshot_(snapshot), names_(names) {}
 
-  // "worker 0", "bound thread 4711", "main thread 4711"
-  void workerName(const Worker& worker);
+  void workerName(const Worker& worker) {
+    writeWorkerName(out_, worker.id, worker.threadId, snapshot_.processId);
+  }
   // workerName(), with its scheduler if there are several.
   void worker(uint32_t index);
   // "3 other workers have nothing to do; 2 fibers of theirs wait". `areAll`: of the scheduler.

@@ -54,12 +54,7 @@ void writeFile(inspect::Text& out, const char* path) {
 }
 
 void writeWorker(inspect::Text& out, const WorkerName& worker) {
-  if (worker.number >= 0) {
-    out << "worker ";
-  } else {
-    out << (worker.threadId == getpid() ? "main thread " : "bound thread ");
-  }
-  out.decimal(static_cast<uint64_t>(worker.number >= 0 ? worker.number : worker.threadId));
+  inspect::writeWorkerName(out, worker.number, worker.threadId, getpid());
 }
 
 // "ran for 14 ms in one go on worker 0, longer than trace::Config::longestRun"
