@@ -21,6 +21,7 @@ namespace {
 
 constexpr Address kSmallestPage = 4096;
 constexpr size_t kLine = size_t{16} << 10;  // a path has at most 4 KiB, and 16 KiB with all bytes escaped
+constexpr std::string_view kKernelCode = "[vdso]";
 
 std::string_view fileNameOf(const Image& image) {
   const std::string_view path = withoutDeletedMark(image.path);
@@ -134,6 +135,8 @@ void Images::addLine(std::string_view line) {
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   if (line.starts_with('/')) {
     add(begin, end, offset, line);
+  } else if (line == kKernelCode) {
+    kernelCode_ = {begin, end};
   }
 }
 
@@ -158,20 +161,20 @@ void Images::add(Address begin, Address end, uint64_t fileOffset, std::string_vi
   lastOffset_ = fileOffset;
 }
 
-void Images::addBytes(Address begin, std::string_view name, std::span<const unsigned char> bytes) {
+void Images::addKernelCode(std::span<const unsigned char> bytes) {
   ElfFile* const file = newFile();
   if (!file->openBytes(bytes.data(), bytes.size())) {
     deleteFile(file);
     return;
   }
   Image image;
-  image.begin = begin;
-  image.end = begin + bytes.size();
-  image.bias = begin - file->lowestAddress();
-  image.path = copyOf(name, memory_);
+  image.begin = kernelCode_.begin;
+  image.end = kernelCode_.end;
+  image.bias = kernelCode_.begin - file->lowestAddress();
+  image.path = copyOf(kKernelCode, memory_);
   image.file = file;
   image.wasTried = true;
-  images_.insert(std::ranges::upper_bound(images_, begin, {}, &Image::begin), image);
+  images_.insert(std::ranges::upper_bound(images_, image.begin, {}, &Image::begin), image);
 }
 
 void Images::substitute(size_t index, const char* path) {

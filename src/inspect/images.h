@@ -50,9 +50,16 @@ class Images {
   // `mayOpen`: false, if the file at that path is not the one that was mapped. It then has no names.
   void add(Address begin, Address end, uint64_t fileOffset, std::string_view path, bool mayOpen = true);
 
-  // Adds what is an ELF file in the memory of the process, and nowhere else, such as the kernel's "[vdso]".
-  // Requires: `bytes`, its content, live as long as this. There was no find() yet.
-  void addBytes(Address begin, std::string_view name, std::span<const unsigned char> bytes);
+  // Where readMaps() found "[vdso]", code that the kernel maps into each process; empty if it did not.
+  // clock_gettime() is there.
+  struct Range {
+    Address begin = 0;
+    Address end = 0;
+  };
+  Range kernelCode() const { return kernelCode_; }
+  // Adds that code, which has no file. Requires: `bytes`, which the process has there, live as long as this.
+  // There was no find() yet.
+  void addKernelCode(std::span<const unsigned char> bytes);
 
   // Has another file opened for an image, such as its copy with symbols. It may be opened also where the
   // image's own may not. Requires: `path` lives as long as this. There was no find() in the image yet.
@@ -85,6 +92,7 @@ class Images {
   std::pmr::vector<Image> images_;  // by their addresses
   Address lastBegin_ = 0;           // of the mapping that was added last
   Address lastOffset_ = 0;
+  Range kernelCode_;
   int openError_ = 0;            // the first errno of the image that is being opened
   int failure_ = 0;              // the errno of the first file that could not be read; 0: there is none
   std::string_view failedPath_;  // of an image or its substitute; empty: it was /proc/PID/maps

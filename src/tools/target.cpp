@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -129,19 +128,11 @@ void Target::openProcess() {
   addKernelCode();
 }
 
-// Calls such as clock_gettime() run code that the kernel maps into the process.
 void Target::addKernelCode() {
-  std::ifstream maps(inspect::ProcPath(processId_, "maps").text());
-  for (std::string line; std::getline(maps, line);) {
-    unsigned long long begin = 0;
-    unsigned long long end = 0;
-    if (line.ends_with(" [vdso]") && std::sscanf(line.c_str(), "%llx-%llx", &begin, &end) == 2) {
-      kernelCode_.resize(end - begin);
-      if (process_->read(begin, kernelCode_.data(), kernelCode_.size())) {
-        images_.addBytes(begin, "[vdso]", kernelCode_);
-      }
-      return;
-    }
+  const auto [begin, end] = images_.kernelCode();
+  kernelCode_.resize(end - begin);
+  if (process_->read(begin, kernelCode_.data(), kernelCode_.size())) {
+    images_.addKernelCode(kernelCode_);
   }
 }
 

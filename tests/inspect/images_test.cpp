@@ -181,19 +181,17 @@ std::string ownFunction(std::string_view mangled) {
 }
 
 TEST(ImagesTest, HasNamesOfWhatIsInMemoryOnly) {
-  const uint64_t begin = getauxval(AT_SYSINFO_EHDR);  // code of the kernel's
+  Images images(std::pmr::new_delete_resource());
+  ASSERT_TRUE(images.readMaps(getpid()));
+  const auto [begin, end] = images.kernelCode();
+  EXPECT_EQ(begin, getauxval(AT_SYSINFO_EHDR));
   if (begin == 0) {
     GTEST_SKIP() << "the system has no vDSO";
   }
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(begin);
-  const auto* const header = reinterpret_cast<const Elf64_Ehdr*>(bytes);
-  const size_t size = header->e_shoff + size_t{header->e_shnum} * header->e_shentsize;
-  Images images(std::pmr::new_delete_resource());
-  ASSERT_TRUE(images.readMaps(getpid()));
-  images.addBytes(begin, "[vdso]", {bytes, size});
+  images.addKernelCode({reinterpret_cast<const unsigned char*>(begin), end - begin});
   int numFound = 0;
-  for (size_t i = 0; i < size; ++i) {
-    const CodePlace place = images.place(begin + i);
+  for (Address at = begin; at < end; ++at) {
+    const CodePlace place = images.place(at);
     ASSERT_NE(place.image, nullptr);
     EXPECT_EQ(place.image->path, "[vdso]");
     numFound += place.function == "__vdso_clock_gettime" ? 1 : 0;
