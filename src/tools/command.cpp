@@ -4,6 +4,8 @@
 #include "tools/command.h"
 
 #include <charconv>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -28,6 +30,19 @@ const char* Options::value() {
   const char* value = rest_[0];
   rest_ = rest_.subspan(1);
   return value;
+}
+
+double Options::number(double least, double most) {
+  const char* const text = value();
+  char* end = nullptr;
+  const double number = std::strtod(text, &end);
+  if (end == text || *end != '\0' || !(number >= least) || number > most) {
+    char range[64];
+    std::snprintf(range, sizeof range, "%.10g to %.10g", least, most);
+    throw UsageError(std::string(name_) + " needs a number from " + range + ", which \"" + text +
+                     "\" is not");
+  }
+  return number;
 }
 
 int Options::processId() {

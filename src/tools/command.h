@@ -44,6 +44,8 @@ class Options {
   const char* name() const { return name_; }
   // The option's value, which is the next argument. Throws UsageError if there is none.
   const char* value();
+  // The value, as a number. Throws UsageError if it is none, or out of that range.
+  double number(double least, double most);
   int processId();  // the value, as a process id
   Arguments rest() const { return rest_; }
   // The one argument behind the options. Throws UsageError if there is none, or another one behind it.

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -57,26 +56,14 @@ struct ProfileArguments {
   const char* process = nullptr;
 };
 
-double parseNumber(const char* option, const char* text, double least, double most) {
-  char* end = nullptr;
-  const double number = std::strtod(text, &end);
-  if (end == text || *end != '\0' || !(number >= least) || number > most) {
-    char range[64];
-    std::snprintf(range, sizeof range, "%g to %g", least, most);
-    throw UsageError(std::string(option) + " needs a number from " + range + ", which \"" + text +
-                     "\" is not");
-  }
-  return number;
-}
-
 ProfileArguments parseProfile(Arguments arguments) {
   ProfileArguments result;
   Options options(arguments);
   while (options.next()) {
     if (options.is("--seconds")) {
-      result.seconds = parseNumber("--seconds", options.value(), 0.01, 1e6);
+      result.seconds = options.number(0.01, 1e6);
     } else if (options.is("--rate")) {
-      result.rate = parseNumber("--rate", options.value(), 0.01, 1000);
+      result.rate = options.number(0.01, 1000);
     } else if (options.is("-o")) {
       result.path = options.value();
     } else if (options.is("--binary")) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -48,22 +47,12 @@ struct TopArguments {
   const char* process = nullptr;
 };
 
-double parseSeconds(const char* text) {
-  char* end = nullptr;
-  const double seconds = std::strtod(text, &end);
-  if (end == text || *end != '\0' || !(seconds >= 0.01) || seconds > 86'400) {
-    throw UsageError("--interval needs seconds, from 0.01 to 86400, which \"" + std::string(text) +
-                     "\" is not");
-  }
-  return seconds;
-}
-
 TopArguments parseTop(Arguments arguments) {
   TopArguments result;
   Options options(arguments);
   while (options.next()) {
     if (options.is("--interval")) {
-      result.seconds = parseSeconds(options.value());
+      result.seconds = options.number(0.01, 86'400);
     } else if (options.is("--count")) {
       const char* const text = options.value();
       result.mostLooks = static_cast<uint64_t>(parsePositive(text));

@@ -384,7 +384,7 @@ class TopTest(unittest.TestCase):
     def test_errors_are_one_sentence(self):
         for message, arguments in (
                 ("top needs the number of a process", []), ("top has no option --what", ["--what", 1]),
-                ('--interval needs seconds, from 0.01 to 86400, which "0" is not', ["--interval", 0, 1]),
+                ('--interval needs a number from 0.01 to 86400, which "0" is not', ["--interval", 0, 1]),
                 ('--count needs a number of looks, which "x" is not', ["--count", "x", 1])):
             done = weft("top", *arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
@@ -602,7 +602,7 @@ class ProfileTest(unittest.TestCase):
 
         expect("profile needs the number of a process", 2)
         expect("profile has no option --what", 2, "--what", 1)
-        expect('--seconds needs a number from 0.01 to 1e\\+06, which "x" is not', 2, "--seconds", "x", 1)
+        expect('--seconds needs a number from 0.01 to 1000000, which "x" is not', 2, "--seconds", "x", 1)
         expect('--rate needs a number from 0.01 to 1000, which "0" is not', 2, "--rate", 0, 1)
         with running(DEBUG) as process:
             for path, why in (("/nonexistent/a", "No such file or directory"), ("/dev/full", "No space left on device")):
