@@ -16,13 +16,13 @@ using inspect::Address;
 using inspect::Registers;
 
 ThreadSampler::ThreadSampler(Target& target, inspect::Unwinder& unwinder, std::chrono::nanoseconds period)
-    : target_(target), unwinder_(unwinder), period_(period), calls_(target.processId()), copy_(kMostBytes) {}
+    : target_(target), unwinder_(unwinder), period_(period), copy_(kMostBytes) {}
 
 std::optional<ThreadSampler::Sample> ThreadSampler::sample(inspect::FiberSampler& fibers,
                                                            inspect::Snapshot& snapshot, uint32_t worker) {
-  const int threadId = snapshot.workers[worker].threadId;
-  const std::optional<SystemCall> call = calls_.of(threadId);
-  if (!call && samplesOf(threadId).error() == 0) {
+  Thread& thread = threadOf(snapshot.workers[worker].threadId);
+  const std::optional<SystemCall> call = thread.call.read();
+  if (!call && thread.samples.error() == 0) {
     return std::nullopt;
   }
   const uint32_t index = fibers.addCurrent(worker);
@@ -30,7 +30,7 @@ std::optional<ThreadSampler::Sample> ThreadSampler::sample(inspect::FiberSampler
     return std::nullopt;
   }
   if (call) {
-    copyStack(snapshot.fibers[index], threadId, call->registers.values[Registers::kStackPointer]);
+    copyStack(snapshot.fibers[index], thread, call->registers.values[Registers::kStackPointer]);
     followCall(snapshot, snapshot.fibers[index], call->registers);
   }
   return Sample{index, call.has_value()};
@@ -38,8 +38,8 @@ std::optional<ThreadSampler::Sample> ThreadSampler::sample(inspect::FiberSampler
 
 void ThreadSampler::forEachComputed(inspect::Snapshot& snapshot, uint32_t worker,
                                     const std::function<void(uint32_t)>& take) {
-  samplesOf(snapshot.workers[worker].threadId)
-      .forEach([&](const Registers& registers, const inspect::StackCopy& stack) {
+  threadOf(snapshot.workers[worker].threadId)
+      .samples.forEach([&](const Registers& registers, const inspect::StackCopy& stack) {
         const auto index = static_cast<uint32_t>(snapshot.fibers.size());
         inspect::Fiber& fiber = snapshot.fibers.emplace_back();
         fiber.worker = worker;
@@ -56,15 +56,15 @@ void ThreadSampler::beginLook() {
   ++numLooks_;
 }
 
-ProcessorSamples& ThreadSampler::samplesOf(int threadId) {
-  Thread& thread = threads_[threadId];
+ThreadSampler::Thread& ThreadSampler::threadOf(int threadId) {
+  const auto [entry, isNew] = threads_.try_emplace(threadId, target_.processId(), threadId, period_);
+  Thread& thread = entry->second;
   thread.lastLook = numLooks_;
-  if (thread.samples == nullptr) {
-    thread.samples = std::make_unique<ProcessorSamples>(threadId, period_);
-    const int error = thread.samples->error();
-    error_ = error != 0 && error != ESRCH ? error : error_;  // it may just have ended
+  const int error = thread.samples.error();
+  if (isNew && error != 0 && error != ESRCH) {  // it may just have ended
+    error_ = error;
   }
-  return *thread.samples;
+  return thread;
 }
 
 // A worker looks for work on the stack of a fiber that waits, and does not compute for its task.
@@ -91,13 +91,13 @@ Address ThreadSampler::taskOn(std::span<const Address> frames) {
 }
 
 // Of a thread that waits in a call.
-void ThreadSampler::copyStack(const inspect::Fiber& fiber, int threadId, Address stackPointer) {
+void ThreadSampler::copyStack(const inspect::Fiber& fiber, Thread& thread, Address stackPointer) {
   const bool isInside = stackPointer >= fiber.stackBase && stackPointer < fiber.stackTop;
-  const Address top = isInside ? fiber.stackTop : tops_[threadId];
+  const Address top = isInside ? fiber.stackTop : thread.stackTop;
   copySize_ = top > stackPointer ? std::min<size_t>(kMostBytes, top - stackPointer) : 0;
   if (copySize_ == 0 || !target_.memory().read(stackPointer, copy_.data(), copySize_)) {
     copyPages(stackPointer);
-    tops_[threadId] = stackPointer + copySize_;
+    thread.stackTop = stackPointer + copySize_;
   }
 }
 

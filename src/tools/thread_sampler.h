@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,7 +16,7 @@
 #include "inspect/snapshot.h"
 #include "inspect/unwinder.h"
 #include "tools/processor_samples.h"
-#include "tools/system_calls.h"
+#include "tools/system_call.h"
 #include "tools/target.h"
 
 namespace weft::inline v0_1::detail::tools {
@@ -53,8 +52,17 @@ class ThreadSampler {
   static constexpr size_t kMostBytes = size_t{64} * 1024;  // of a stack
   static constexpr size_t kMostFrames = 128;
 
-  ProcessorSamples& samplesOf(int threadId);
-  void copyStack(const inspect::Fiber& fiber, int threadId, inspect::Address stackPointer);
+  struct Thread {
+    Thread(int processId, int threadId, std::chrono::nanoseconds period)
+        : samples(threadId, period), call(processId, threadId) {}
+    ProcessorSamples samples;
+    SystemCallReader call;
+    inspect::Address stackTop = 0;  // of its own stack, as far as that was read
+    uint64_t lastLook = 0;
+  };
+
+  Thread& threadOf(int threadId);
+  void copyStack(const inspect::Fiber& fiber, Thread& thread, inspect::Address stackPointer);
   void copyPages(inspect::Address begin);
   void followCall(inspect::Snapshot& snapshot, inspect::Fiber& fiber, const inspect::Registers& registers);
   bool follow(inspect::Snapshot& snapshot, inspect::Fiber& fiber, inspect::Registers registers,
@@ -65,14 +73,8 @@ class ThreadSampler {
   Target& target_;
   inspect::Unwinder& unwinder_;
   const std::chrono::nanoseconds period_;
-  SystemCalls calls_;
-  struct Thread {
-    std::unique_ptr<ProcessorSamples> samples;
-    uint64_t lastLook = 0;
-  };
-  std::map<int, Thread> threads_;
+  std::map<int, Thread> threads_;  // by their numbers
   uint64_t numLooks_ = 0;
-  std::map<int, inspect::Address> tops_;  // of the threads' own stacks, as far as they were read
   std::vector<char> copy_;
   size_t copySize_ = 0;
   int error_ = 0;

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/system_calls.h"
+#include "tools/system_call.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -15,27 +15,20 @@ namespace weft::inline v0_1::detail::tools {
 
 using inspect::Registers;
 
-SystemCalls::~SystemCalls() {
-  for (const auto& [thread, file] : files_) {
-    close(file);
+SystemCallReader::SystemCallReader(int processId, int threadId)
+    : file_(open(inspect::ProcPath(processId, "task/" + std::to_string(threadId) + "/syscall").text(),
+                 O_RDONLY | O_CLOEXEC)) {}
+
+SystemCallReader::~SystemCallReader() {
+  if (file_ >= 0) {
+    close(file_);
   }
 }
 
-std::optional<SystemCall> SystemCalls::of(int threadId) {
-  auto file = files_.find(threadId);
-  if (file == files_.end()) {
-    const inspect::ProcPath path(processId_, "task/" + std::to_string(threadId) + "/syscall");
-    const int opened = open(path.text(), O_RDONLY | O_CLOEXEC);
-    if (opened < 0) {
-      return std::nullopt;
-    }
-    file = files_.emplace(threadId, opened).first;
-  }
+std::optional<SystemCall> SystemCallReader::read() const {
   char text[256] = "";
-  const ssize_t size = pread(file->second, text, sizeof text - 1, 0);
-  if (size <= 0) {
-    close(file->second);
-    files_.erase(file);
+  if (pread(file_, text, sizeof text - 1, 0) <= 0) {
+    return std::nullopt;
   }
   // "running", or the number, six arguments unless that is -1, the stack pointer and the pc.
   char* rest = text;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 
 #include "inspect/unwinder.h"
@@ -17,20 +16,19 @@ struct SystemCall {
   inspect::Registers registers;  // those that are known: the stack pointer and the pc
 };
 
-// Tells in which system calls the threads of a process wait. Keeps a file open for each.
-class SystemCalls {
+// Tells in which system call a thread waits. Keeps a file open for that.
+class SystemCallReader {
  public:
-  explicit SystemCalls(int processId) : processId_(processId) {}
-  ~SystemCalls();
-  SystemCalls(const SystemCalls&) = delete;
-  SystemCalls& operator=(const SystemCalls&) = delete;
+  SystemCallReader(int processId, int threadId);
+  ~SystemCallReader();
+  SystemCallReader(const SystemCallReader&) = delete;
+  SystemCallReader& operator=(const SystemCallReader&) = delete;
 
   // Returns: nothing, if the thread computes or has ended, or if the system does not tell.
-  std::optional<SystemCall> of(int threadId);
+  std::optional<SystemCall> read() const;
 
  private:
-  const int processId_;
-  std::map<int, int> files_;  // descriptors, by threads
+  const int file_;  // a descriptor; -1: there is none
 };
 
 }  // namespace weft::inline v0_1::detail::tools
