@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <cerrno>
 #include <cstddef>
 
 namespace weft::inline v0_1::detail::inspect {
@@ -18,7 +17,6 @@ class FileOutput {
   static void write(void* output, const char* bytes, size_t size);
 
   int error() const { return error_; }  // errno of the first write that failed, or 0
-  bool isDiskFull() const { return error_ == ENOSPC || error_ == EDQUOT; }
 
  private:
   size_t writeSome(const char* bytes, size_t size);

@@ -49,14 +49,4 @@ std::string_view JsonPieces::escapeNext() {
   return {escape_, sizeof escape_};
 }
 
-char* writeJsonText(std::string_view text, char* out) {
-  JsonPieces pieces(text);
-  for (std::string_view piece; !(piece = pieces.next()).empty();) {
-    std::memcpy(out, piece.data(), piece.size());
-    out += piece.size();
-  }
-  *out = '\0';
-  return out;
-}
-
 }  // namespace weft::inline v0_1::detail::inspect

@@ -8,9 +8,6 @@
 
 namespace weft::inline v0_1::detail::inspect {
 
-// The most that a byte of text takes in JSON: \u001f.
-inline constexpr size_t kJsonBytesPerByte = 6;
-
 // Cuts text into the pieces of the inside of a JSON string: text that stands for itself, and escapes. A byte
 // that is not UTF-8 becomes U+FFFD. Calls no malloc, and needs no memory for all of the text.
 class JsonPieces {
@@ -25,11 +22,7 @@ class JsonPieces {
   std::string_view escapeNext();
 
   std::string_view rest_;
-  char escape_[kJsonBytesPerByte];
+  char escape_[6];  // as \u001f
 };
-
-// Writes `text` as the inside of a JSON string to `out`, and a zero.
-// Requires: room for kJsonBytesPerByte bytes for each byte of `text`, and a zero. Returns: the zero.
-char* writeJsonText(std::string_view text, char* out);
 
 }  // namespace weft::inline v0_1::detail::inspect

@@ -10,12 +10,12 @@
 
 namespace {
 
-using weft::detail::inspect::kJsonBytesPerByte;
-using weft::detail::inspect::writeJsonText;
-
 std::string jsonText(std::string_view text) {
-  std::string out(text.size() * kJsonBytesPerByte + 1, '\0');
-  out.resize(static_cast<size_t>(writeJsonText(text, out.data()) - out.data()));
+  weft::detail::inspect::JsonPieces pieces(text);
+  std::string out;
+  for (std::string_view piece; !(piece = pieces.next()).empty();) {
+    out += piece;
+  }
   return out;
 }
 
