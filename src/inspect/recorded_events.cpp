@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "weft/detail/base/ticks.h"
-
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
@@ -53,18 +51,12 @@ bool canHaveTask(const RecordedEvent& event) {
 }  // namespace
 
 RecordedClock::RecordedClock(const Recording& recording)
-    : last_(recording.last), nanosecondsInTick_(1000.0 / double{kTicksPerMicrosecond}) {
-  const uint64_t ticks = recording.last.ticks - recording.first.ticks;
-  const int64_t nanoseconds = recording.last.nanoseconds - recording.first.nanoseconds;
-  if (recording.last.ticks > recording.first.ticks && nanoseconds > 0) {
-    nanosecondsInTick_ = static_cast<double>(nanoseconds) / static_cast<double>(ticks);
-  }
-}
+    : last_(recording.last), nanosecondsPerTick_(nanosecondsPerTick(recording.first, recording.last)) {}
 
 uint64_t RecordedClock::nanoseconds(uint64_t ticks) const {
   // The upper byte goes, and the sign comes from the bit below it.
   const auto after = static_cast<int64_t>((ticks - last_.ticks) << TraceEvent::kTimeShift);
-  const double difference = static_cast<double>(after >> TraceEvent::kTimeShift) * nanosecondsInTick_;
+  const double difference = static_cast<double>(after >> TraceEvent::kTimeShift) * nanosecondsPerTick_;
   constexpr double kMost = 4e18;  // fits into an int64_t
   const double time = static_cast<double>(last_.nanoseconds) + difference;
   if (time <= 0) {

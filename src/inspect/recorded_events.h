@@ -22,7 +22,7 @@ class RecordedClock {
 
  private:
   const ClockReading last_;
-  double nanosecondsInTick_;
+  double nanosecondsPerTick_;
 };
 
 inline constexpr uint64_t kNoTime = ~uint64_t{0};

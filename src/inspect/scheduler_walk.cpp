@@ -3,8 +3,6 @@
 
 #include "inspect/scheduler_walk.h"
 
-#include "weft/detail/base/ticks.h"
-
 namespace weft::inline v0_1::detail::inspect {
 
 SchedulerWalk::SchedulerWalk(const Memory& memory, const Offsets& offsets, Snapshot& snapshot)
@@ -41,16 +39,8 @@ ClockReading SchedulerWalk::newestReading() {
   return newest;
 }
 
-// The rate is that since the first scheduler was made; if that was just now, a guess.
 Clock SchedulerWalk::clock(const ClockReading& last) {
-  constexpr int64_t kLongEnough = 1'000'000;
-  const ClockReading first = firstReading();
-  double rate = 1000.0 / static_cast<double>(kTicksPerMicrosecond);  // nanoseconds per tick
-  if (last.nanoseconds - first.nanoseconds >= kLongEnough && last.ticks > first.ticks) {
-    rate = static_cast<double>(last.nanoseconds - first.nanoseconds) /
-           static_cast<double>(last.ticks - first.ticks);
-  }
-  return {last.ticks, rate, offsets_.clockShift};
+  return {last.ticks, nanosecondsPerTick(firstReading(), last), offsets_.clockShift};
 }
 
 }  // namespace weft::inline v0_1::detail::inspect

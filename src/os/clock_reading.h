@@ -26,4 +26,14 @@ struct ClockReading {
   }
 };
 
+// Between two readings. If they are too close to each other, or in no order, a guess.
+inline double nanosecondsPerTick(const ClockReading& first, const ClockReading& last) {
+  constexpr int64_t kLongEnough = 1'000'000;
+  if (last.nanoseconds - first.nanoseconds < kLongEnough || last.ticks <= first.ticks) {
+    return 1000.0 / double{kTicksPerMicrosecond};
+  }
+  return static_cast<double>(last.nanoseconds - first.nanoseconds) /
+         static_cast<double>(last.ticks - first.ticks);
+}
+
 }  // namespace weft::inline v0_1::detail
