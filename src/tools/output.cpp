@@ -23,6 +23,11 @@ void writeOutput(std::string_view text) {
   }
 }
 
+void failToWrite(const std::string& path, int error, const char* command) {
+  throw Failure(path + " cannot be written (" + std::strerror(error) + "): choose another path with `weft " +
+                command + " -o PATH`");
+}
+
 void SymbolizedOutput::write(std::string_view text) {
   text_.append(text);
   size_t begin = 0;

@@ -15,6 +15,8 @@ namespace weft::inline v0_1::detail::tools {
 
 // Writes all of the text to the standard output. Throws Failure if that is refused.
 void writeOutput(std::string_view text);
+// Throws Failure: that the file of the option -o cannot be written. `error`: an errno value.
+[[noreturn]] void failToWrite(const std::string& path, int error, const char* command);
 
 // Returns: what `write` writes to its Text.
 template <class Write>

@@ -94,8 +94,7 @@ void write(const std::string& path, const std::string& text) {
   file << text;
   file.close();
   if (!file) {
-    throw Failure(path + " cannot be written (" + std::strerror(errno) +
-                  "): choose another path with `weft profile -o PATH`");
+    failToWrite(path, errno, "profile");
   }
 }
 

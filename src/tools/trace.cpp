@@ -1,7 +1,6 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -55,8 +54,7 @@ void writeFile(const std::string& path, const inspect::Recording& recording, Tar
   const inspect::TimelineFileResult result = inspect::writeTimelineFileAt(
       path.c_str(), recording, names, target.memory(), inspect::timelineFormatOf(path));
   if (result.error != 0) {
-    throw Failure(path + " cannot be written (" + std::strerror(result.error) +
-                  "): choose another path with `weft trace -o PATH`");
+    failToWrite(path, result.error, "trace");
   }
 }
 
