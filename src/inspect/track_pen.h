@@ -27,7 +27,8 @@ class TrackPen {
   void beginSlice(const TimelineTrack& track, std::string_view name, std::string_view category,
                   std::span<const TimelineArgument> arguments = {}, uint64_t arrowIn = 0) const {
     if (track.id != 0) {
-      writer_.beginSlice(track, {now, name, category, arguments, 0, arrowIn});
+      writer_.beginSlice(
+          track, {.ns = now, .name = name, .category = category, .arguments = arguments, .arrowIn = arrowIn});
     }
   }
   void endSlice(const TimelineTrack& track) const {
@@ -38,12 +39,7 @@ class TrackPen {
   void instant(const TimelineTrack& track, std::string_view name,
                std::span<const TimelineArgument> arguments = {}, uint64_t arrowOut = 0) const {
     if (track.id != 0) {
-      TimelineEvent event;
-      event.ns = now;
-      event.name = name;
-      event.arguments = arguments;
-      event.arrowOut = arrowOut;
-      writer_.instant(track, event);
+      writer_.instant(track, {.ns = now, .name = name, .arguments = arguments, .arrowOut = arrowOut});
     }
   }
 
