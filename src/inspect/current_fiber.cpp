@@ -9,8 +9,6 @@
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
-constexpr uint64_t kFiberNumber = 0xffffffff;  // the bits of an operand
-
 // Returns: whether the thread's first event of its scheduler says that it has none before.
 bool beginsOutside(const Recording& recording, const Recording::Thread& thread) {
   RecordedEvents events(recording, thread);
@@ -57,7 +55,7 @@ void CurrentFiber::moveTo(uint32_t index) {
 
 void CurrentFiber::takeBound(const RecordedEvent& event) {
   isBound_ = event.operand == 0;
-  moveTo(tracks_.indexOf(event.second & kFiberNumber));
+  moveTo(tracks_.indexOf(fiberIn(event.second)));
   if (!event.hasSecond) {
     fiber().hadNothing();
   }
@@ -80,7 +78,7 @@ void CurrentFiber::takeLeft(const RecordedEvent& event) {
 }
 
 void CurrentFiber::takeResumed(const RecordedEvent& event, uint64_t wokenAt) {
-  moveTo(tracks_.indexOf(event.operand & kFiberNumber));
+  moveTo(tracks_.indexOf(fiberIn(event.operand)));
   fiber().wasSuspended = fiber().wasSuspended || !fiber().isSeen;
   tracks_.becomeReady(fiber(), wokenAt);
   arrive(event);

@@ -15,12 +15,10 @@
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
-constexpr uint64_t kLowerHalf = 0xffffffff;
-
 // Returns: the time that had been set for a TimerFired.
 uint64_t dueTime(const RecordedEvent& event) {
   constexpr uint64_t kNanosecondsInMicrosecond = 1'000;
-  const uint64_t late = (event.operand >> 32) * kNanosecondsInMicrosecond;
+  const uint64_t late = upperIn(event.operand) * kNanosecondsInMicrosecond;
   return event.time - std::min(event.time, late);
 }
 
@@ -230,14 +228,14 @@ void ThreadTimeline::takeInstant(const RecordedEvent& event) {
       return pen_.instant(track_.track(), "stole a task", {&task, 1});
     }
     case TraceKind::TimerFired: {
-      fibers_.noteTimer(event.operand & kLowerHalf, dueTime(event));
-      const TimelineArgument arguments[] = {{"fiber", event.operand & kLowerHalf},
-                                            {"us late", event.operand >> 32}};
+      fibers_.noteTimer(fiberIn(event.operand), dueTime(event));
+      const TimelineArgument arguments[] = {{"fiber", fiberIn(event.operand)},
+                                            {"us late", upperIn(event.operand)}};
       return pen_.instant(track_.track(), "timer", arguments);
     }
     default: {
-      const TimelineArgument arguments[] = {{"thread", parts_.labels->trackOf(event.operand >> 32)},
-                                            {"fiber", event.operand & kLowerHalf}};
+      const TimelineArgument arguments[] = {{"thread", parts_.labels->trackOf(upperIn(event.operand))},
+                                            {"fiber", fiberIn(event.operand)}};
       const uint64_t arrow = parts_.arrows->next();
       return arrow != 0 ? pen_.instant(track_.track(), "wakes a fiber", arguments, arrow) : void();
     }

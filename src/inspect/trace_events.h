@@ -34,10 +34,9 @@ enum class TraceKind : uint8_t {
   WaitsFor,      // after FiberLeft or IdleBegan: the address of the object
   FiberResumed,  // the thread is on another fiber: its number, unique among those of the thread
   TaskResumed,   // after FiberResumed, if a task goes on there: the address of its code
-  // The thread has made a fiber ready: the number of that fiber's thread (its TraceThread) in the upper half,
-  // that of the fiber in the lower half.
+  // The thread has made a fiber ready: withFiber() of the number of that fiber's thread (its TraceThread).
   Woke,
-  TimerFired,  // the number of a fiber whose time has come in the lower half, microseconds too late above
+  TimerFired,  // the time of a fiber has come: withFiber() of how many microseconds ago
 
   // The thread has nothing to run. IdleBegan has FiberLeft's operand, for the fiber on whose stack it stays.
   // After IdleEnded, FiberResumed says with which fiber it goes on, or TaskBegan with which task.
@@ -75,6 +74,11 @@ inline constexpr size_t kMostTraceText = 256;
 
 // A ring has no more events.
 inline constexpr uint64_t kMostTraceEvents = uint64_t{1} << 28;
+
+// An operand of two numbers: that of a fiber in the lower half, and another one in the upper half.
+constexpr uint64_t withFiber(uint64_t upper, uint32_t fiber) { return upper << 32 | fiber; }
+constexpr uint32_t fiberIn(uint64_t operand) { return static_cast<uint32_t>(operand); }
+constexpr uint64_t upperIn(uint64_t operand) { return operand >> 32; }
 
 struct TraceEvent {
   static constexpr int kTimeShift = 8;

@@ -9,11 +9,7 @@
 #include "inspect/recorded_events.h"
 
 namespace weft::inline v0_1::detail::inspect {
-namespace {
-
-constexpr int kThreadShift = 32;
-
-}  // namespace
+namespace {}  // namespace
 
 WakeArrows::WakeArrows(const Recording& recording)
     : wakes_(recording.memory()),
@@ -37,7 +33,7 @@ void WakeArrows::read(const Recording& recording, uint32_t thread) {
     if (event.kind == TraceKind::Woke) {
       wakes_.push_back({event.operand, event.time, wakes_.size()});
     } else if (event.kind == TraceKind::FiberResumed) {
-      const uint64_t fiber = number << kThreadShift | static_cast<uint32_t>(event.operand);
+      const uint64_t fiber = withFiber(number, fiberIn(event.operand));
       resumptions_.push_back({fiber, event.time, resumptions_.size()});
       ends_.push_back({thread, event.index, {}});
     }
@@ -81,7 +77,7 @@ WakeArrows::Arrow WakeArrows::to(uint32_t thread, size_t event) {
 }
 
 uint64_t WakeArrows::lastWake(uint32_t thread, uint64_t fiber) const {
-  const uint64_t key = uint64_t{thread} << kThreadShift | static_cast<uint32_t>(fiber);
+  const uint64_t key = withFiber(thread, static_cast<uint32_t>(fiber));
   const auto after = std::ranges::upper_bound(wakes_, key, {}, &FiberTime::fiber);
   return after != wakes_.begin() && after[-1].fiber == key ? after[-1].time : kNoTime;
 }

@@ -28,6 +28,7 @@ using detail::inspect::Memory;
 using detail::inspect::Recording;
 using detail::inspect::TraceEvent;
 using detail::inspect::TraceKind;
+using detail::inspect::withFiber;
 
 // The texts of a process, from kTexts on.
 class TextMemory final : public Memory {
@@ -84,7 +85,9 @@ struct MadeRecording {
     return *this;
   }
   MadeRecording& add(TraceKind kind, std::string_view text) { return add(kind, memory.add(text)); }
-  MadeRecording& woke(uint64_t thread, uint64_t fiber) { return add(TraceKind::Woke, thread << 32 | fiber); }
+  MadeRecording& woke(uint64_t thread, uint64_t fiber) {
+    return add(TraceKind::Woke, withFiber(thread, static_cast<uint32_t>(fiber)));
+  }
   MadeRecording& text(std::string_view text) {
     for (bool isEnded = false; !isEnded;) {
       uint64_t words[2] = {};

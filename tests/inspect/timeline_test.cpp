@@ -26,6 +26,7 @@ using weft::detail::inspect::Address;
 using weft::detail::inspect::Text;
 using weft::detail::inspect::TimelineFormat;
 using weft::detail::inspect::TraceKind;
+using weft::detail::inspect::withFiber;
 using weft::tests::DrawnTimeline;
 using weft::tests::FakeNames;
 using weft::tests::MadeRecording;
@@ -181,7 +182,7 @@ TEST(TimelineTest, ArrowsLeadFromTheWakeToTheSliceThatGoesOn) {
   made.thread(2);
   made.at(10).add(TraceKind::ThreadBound, 2).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'C');
   made.at(25).woke(1, 1).at(35).woke(1, 2).at(40).woke(1, 2).woke(9, 9);
-  made.at(41).add(TraceKind::TaskEnded).at(42).add(TraceKind::TimerFired, uint64_t{7} << 32 | 3);
+  made.at(41).add(TraceKind::TaskEnded).at(42).add(TraceKind::TimerFired, withFiber(7, 3));
   EXPECT_EQ(made.draw(),
             "worker 0\n"
             "  10-20 A | fiber 1 | part 1\n"
@@ -300,8 +301,10 @@ TEST(TimelineTest, AFiberIsReadySinceItsTimeLimitIsOver) {
     made.thread(1);
     made.at(10).add(TraceKind::ThreadBound, 1).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
     made.at(1'000).add(TraceKind::FiberLeft, "sleep").add(TraceKind::FiberResumed, 2);
-    made.add(TraceKind::TaskBegan, 'B').at(80'000).add(TraceKind::TimerFired, one.microsecondsLate << 32 | 1);
-    made.add(TraceKind::TimerFired, uint64_t{60} << 32 | 2).add(TraceKind::TimerFired, 77);
+    made.add(TraceKind::TaskBegan, 'B')
+        .at(80'000)
+        .add(TraceKind::TimerFired, withFiber(one.microsecondsLate, 1));
+    made.add(TraceKind::TimerFired, withFiber(60, 2)).add(TraceKind::TimerFired, 77);
     made.at(90'000).add(TraceKind::TaskEnded).add(TraceKind::FiberLeft).add(TraceKind::FiberResumed, 1);
     made.at(92'000).add(TraceKind::FiberLeft, "Event").add(TraceKind::FiberResumed, 2);
     made.at(99'000).add(TraceKind::FiberLeft).add(TraceKind::FiberResumed, 1);
@@ -342,7 +345,7 @@ TEST(TimelineTest, WhoeverIsReadyAtTheEndIsReadyUntilThen) {
   made.add(TraceKind::TaskBegan, 'B').at(2'000).add(TraceKind::FiberLeft, "sleep");
   made.add(TraceKind::FiberResumed, 3).add(TraceKind::TaskBegan, 'C');
   made.at(3'000).add(TraceKind::FiberLeft, "mutex").add(TraceKind::FiberResumed, 4);
-  made.add(TraceKind::TaskBegan, 'D').at(20'000).add(TraceKind::TimerFired, uint64_t{8} << 32 | 2);
+  made.add(TraceKind::TaskBegan, 'D').at(20'000).add(TraceKind::TimerFired, withFiber(8, 2));
   made.thread(2);
   made.at(500).woke(1, 3).at(30'000).woke(1, 1).at(60'000).woke(1, 3);
   const std::string picture = made.draw();
@@ -638,13 +641,14 @@ TEST(TimelineTest, LongTextsAreCut) {
 }
 
 TEST(TimelineTest, TicksComeRoundAndRunAtTheirOwnSpeed) {
+  constexpr uint64_t kRound = uint64_t{3} << 56;
   MadeRecording made;
-  made.recording.first = {(uint64_t{3} << 56) - 1000, 5'000'000'000};
-  made.recording.last = {(uint64_t{3} << 56) + 1000, 5'000'001'000};
+  made.recording.first = {kRound - 1'000'000, 5'000'000'000};
+  made.recording.last = {kRound + 1'000'000, 5'001'000'000};
   made.thread();
-  made.at((uint64_t{3} << 56) - 400).add(TraceKind::ScopeBegan, "scope");
-  made.at((uint64_t{3} << 56) + 200).add(TraceKind::ScopeEnded);
-  EXPECT_EQ(made.draw(), "thread 4711\n  5000000300-5000000600 scope\n");
+  made.at(kRound - 400).add(TraceKind::ScopeBegan, "scope");
+  made.at(kRound + 200).add(TraceKind::ScopeEnded);
+  EXPECT_EQ(made.draw(), "thread 4711\n  5000499800-5000500100 scope\n");
 }
 
 // What a thread may write, mostly in a sensible order.
@@ -658,7 +662,7 @@ void addRandom(MadeRecording& made, std::mt19937& random, bool isNonsense, uint6
     const auto kind = static_cast<TraceKind>(below(kLast));
     uint64_t operand = below(6);
     if (kind == TraceKind::Woke) {
-      operand |= (1 + below(4)) << 32;
+      operand = withFiber(1 + below(4), static_cast<uint32_t>(operand));
     } else if (isNonsense && below(3) == 0) {
       operand = uint64_t{random()} << 32 | random();
     }

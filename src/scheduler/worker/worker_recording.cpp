@@ -155,7 +155,7 @@ void Worker::recordWake(const FiberControlBlock& fiber) const noexcept {
   // relaxed: the worker may begin or end to be recorded at any time.
   if (const uint64_t thread = traceThread_.load(std::memory_order_relaxed); thread != 0) {
     TraceEvents events;
-    events.add(TraceKind::Woke, thread << 32 | fiber.id);
+    events.add(TraceKind::Woke, inspect::withFiber(thread, fiber.id));
     if (lateWatch.hasLimit(LateKind::Wake)) [[unlikely]] {
       lateWatch.noteWake(&fiber, events.now());
     }
@@ -170,7 +170,7 @@ void Worker::recordTimer(const FiberControlBlock& fiber) {
   const auto late =
       std::chrono::duration_cast<std::chrono::microseconds>(TimePoint::clock::now() - fiber.deadline);
   const auto microseconds = static_cast<uint64_t>(std::clamp<int64_t>(late.count(), 0, kMostLate));
-  TraceEvents().add(TraceKind::TimerFired, microseconds << 32 | fiber.id);
+  TraceEvents().add(TraceKind::TimerFired, inspect::withFiber(microseconds, fiber.id));
 }
 
 }  // namespace weft::inline v0_1::detail
