@@ -9,7 +9,6 @@
 #include "inspect/recorded_events.h"
 
 namespace weft::inline v0_1::detail::inspect {
-namespace {}  // namespace
 
 WakeArrows::WakeArrows(const Recording& recording)
     : wakes_(recording.memory()),
