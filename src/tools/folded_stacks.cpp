@@ -65,7 +65,8 @@ void FoldedStacks::add(State state, const inspect::Snapshot& snapshot, const ins
     stack.thread = worker.id >= 0                          ? "worker"
                    : worker.threadId == snapshot.processId ? "main thread"
                                                            : "bound threads";
-    if (state == State::Computes && (worker.id >= 0 || fiber.isLastOfWorker)) {
+    const bool isOfWorker = worker.id >= 0 && !fiber.hasMoreFrames;  // or else it may be a task's
+    if (state == State::Computes && (isOfWorker || fiber.isLastOfWorker)) {
       stack.what = "looks for what to run";
       stack.frames.clear();
     }

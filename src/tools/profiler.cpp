@@ -95,7 +95,7 @@ void Profiler::sample() {
 }
 
 void Profiler::addComputed(Copy& copy, uint32_t worker) {
-  threads_.forEachComputed(copy.snapshot, worker, [&](uint32_t fiber) {
+  threads_.forEachComputed(copy.sampler, copy.snapshot, worker, [&](uint32_t fiber) {
     stacks_.add(FoldedStacks::State::Computes, copy.snapshot, copy.snapshot.fibers[fiber], period_);
     ++numFibers_;
   });

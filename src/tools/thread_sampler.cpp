@@ -36,19 +36,38 @@ std::optional<ThreadSampler::Sample> ThreadSampler::sample(inspect::FiberSampler
   return Sample{index, call.has_value()};
 }
 
-void ThreadSampler::forEachComputed(inspect::Snapshot& snapshot, uint32_t worker,
-                                    const std::function<void(uint32_t)>& take) {
+void ThreadSampler::forEachComputed(inspect::FiberSampler& fibers, inspect::Snapshot& snapshot,
+                                    uint32_t worker, const std::function<void(uint32_t)>& take) {
   threadOf(snapshot.workers[worker].threadId)
       .samples.forEach([&](const Registers& registers, const inspect::StackCopy& stack) {
         const auto index = static_cast<uint32_t>(snapshot.fibers.size());
         inspect::Fiber& fiber = snapshot.fibers.emplace_back();
         fiber.worker = worker;
         fiber.state = inspect::Fiber::State::Running;
-        follow(snapshot, fiber, registers, stack);
-        fiber.isLastOfWorker = isInSearch(snapshot.framesOf(fiber));
-        fiber.task = fiber.isLastOfWorker ? 0 : taskOn(snapshot.framesOf(fiber));
+        followComputed(fibers, snapshot, index, registers, stack);
         take(index);
       });
+}
+
+// A sample has the innermost part of the stack, and a stack may lead nowhere, as that of a signal handler.
+void ThreadSampler::followComputed(inspect::FiberSampler& fibers, inspect::Snapshot& snapshot, uint32_t index,
+                                   const Registers& registers, const inspect::StackCopy& stack) {
+  Address runsNow = 0;
+  if (!follow(snapshot, snapshot.fibers[index], registers, stack)) {
+    const uint32_t current = fibers.addCurrent(snapshot.fibers[index].worker);
+    if (current != inspect::kNone && snapshot.fibers[current].state == inspect::Fiber::State::Running) {
+      runsNow = snapshot.fibers[current].task;
+      if (copyOuter(stack, snapshot.fibers[current])) {
+        follow(snapshot, snapshot.fibers[index], registers, {copy_.data(), copySize_, stack.begin});
+      }
+    }
+  }
+  inspect::Fiber& fiber = snapshot.fibers[index];
+  fiber.isLastOfWorker = isInSearch();
+  fiber.task = fiber.isLastOfWorker ? 0 : taskOfCalls();
+  if (fiber.task == 0 && fiber.hasMoreFrames) {
+    fiber.task = runsNow;
+  }
 }
 
 void ThreadSampler::beginLook() {
@@ -68,23 +87,27 @@ ThreadSampler::Thread& ThreadSampler::threadOf(int threadId) {
 }
 
 // A worker looks for work on the stack of a fiber that waits, and does not compute for its task.
-bool ThreadSampler::isInSearch(std::span<const Address> frames) {
-  return std::ranges::any_of(frames, [this](Address frame) {
+bool ThreadSampler::isInSearch() {
+  const auto end = calls_.begin() + static_cast<ptrdiff_t>(std::min(calls_.size(), kMostFrames));
+  return std::any_of(calls_.begin(), end, [this](Address frame) {
     return target_.images().place(frame - 1).function == "weft_fiber_call";
   });
 }
 
 // Returns: the code of the task whose calls these are; 0, if it is none's. A fiber's outermost calls are
-// weft's, and then comes the task's.
-Address ThreadSampler::taskOn(std::span<const Address> frames) {
+// weft's, and then comes the task's. Very many calls lie between, which are not looked at.
+Address ThreadSampler::taskOfCalls() {
   Address outermost = 0;
-  for (const Address frame : frames) {
-    const inspect::CodePlace place = target_.images().place(frame - 1);
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    if (i == kMostFrames && calls_.size() > 2 * kMostFrames) {
+      i = calls_.size() - kMostFrames;
+    }
+    const inspect::CodePlace place = target_.images().place(calls_[i] - 1);
     if (place.function == "weft_run_task") {
       return outermost;
     }
     if (!inspect::isOfWeft(place)) {
-      outermost = frame - 1 - place.offset;
+      outermost = calls_[i] - 1 - place.offset;
     }
   }
   return 0;
@@ -111,6 +134,25 @@ void ThreadSampler::copyPages(Address begin) {
     }
     copySize_ += size;
   }
+}
+
+// Copies the inner part of the fiber's stack, and behind it what lies outside of it now. The outer calls are
+// those of then if the outermost bytes of the inner part are as they were. Returns: whether they are.
+bool ThreadSampler::copyOuter(const inspect::StackCopy& inner, const inspect::Fiber& fiber) {
+  constexpr size_t kCompared = 256;
+  const Address end = inner.begin + inner.size;
+  const size_t wanted = std::min<Address>(kMostBytes, fiber.stackTop - inner.begin);
+  if (inner.begin < fiber.stackBase || inner.begin >= fiber.stackTop || inner.size < kCompared ||
+      inner.size >= wanted) {
+    return false;
+  }
+  char then[kCompared];
+  (void)inner.read(end - kCompared, then, kCompared);
+  (void)inner.read(inner.begin, copy_.data(), inner.size - kCompared);
+  char* const behind = copy_.data() + inner.size - kCompared;
+  copySize_ = wanted;
+  return target_.memory().read(end - kCompared, behind, wanted - inner.size + kCompared) &&
+         std::equal(then, then + kCompared, behind);
 }
 
 // The system tells only the stack pointer and the pc. A function that finds its own frame by the frame
@@ -147,16 +189,19 @@ void ThreadSampler::followCall(inspect::Snapshot& snapshot, inspect::Fiber& fibe
 // Returns: whether the stack could be followed to its outermost call.
 bool ThreadSampler::follow(inspect::Snapshot& snapshot, inspect::Fiber& fiber, Registers registers,
                            const inspect::StackCopy& stack) {
-  auto& frames = snapshot.frames;
-  fiber.firstFrame = static_cast<uint32_t>(frames.size());
+  calls_.clear();
   bool isWhole = false;
-  for (bool goesOn = registers.pc() != 0; goesOn && frames.size() - fiber.firstFrame < kMostFrames;) {
-    frames.push_back(registers.pc() + (registers.isInterrupted ? 1 : 0));
+  for (bool goesOn = registers.pc() != 0; goesOn && calls_.size() < kMostCalls;) {
+    calls_.push_back(registers.pc() + (registers.isInterrupted ? 1 : 0));
     isWhole = unwinder_.isOutermost(registers);
     goesOn = !isWhole && unwinder_.toCaller(registers, stack) && registers.pc() != 0;
   }
-  fiber.numFrames = static_cast<uint32_t>(frames.size()) - fiber.firstFrame;
-  fiber.hasMoreFrames = !isWhole;
+  const size_t numKept = std::min(calls_.size(), kMostFrames);
+  fiber.firstFrame = static_cast<uint32_t>(snapshot.frames.size());
+  fiber.numFrames = static_cast<uint32_t>(numKept);
+  fiber.hasMoreFrames = !isWhole || numKept < calls_.size();
+  snapshot.frames.insert(snapshot.frames.end(), calls_.begin(),
+                         calls_.begin() + static_cast<ptrdiff_t>(numKept));
   return isWhole;
 }
 

@@ -41,8 +41,9 @@ class ThreadSampler {
   std::optional<Sample> sample(inspect::FiberSampler& fibers, inspect::Snapshot& snapshot, uint32_t worker);
 
   // Calls take(fiber's index) for what the worker's thread has computed since the last call, once for each
-  // period. These fibers are added to the snapshot, and have the task that they ran then.
-  void forEachComputed(inspect::Snapshot& snapshot, uint32_t worker,
+  // period. These fibers are added to the snapshot, and have the task that they ran then. Where the outermost
+  // calls cannot be found, the task is the one that the thread runs now.
+  void forEachComputed(inspect::FiberSampler& fibers, inspect::Snapshot& snapshot, uint32_t worker,
                        const std::function<void(uint32_t fiber)>& take);
 
   // Returns: the errno value of why the system does not tell of code that computes; 0: it does.
@@ -50,7 +51,8 @@ class ThreadSampler {
 
  private:
   static constexpr size_t kMostBytes = size_t{64} * 1024;  // of a stack
-  static constexpr size_t kMostFrames = 128;
+  static constexpr size_t kMostFrames = 128;               // that a sample keeps, of
+  static constexpr size_t kMostCalls = 4096;               // those that it follows
 
   struct Thread {
     Thread(int processId, int threadId, std::chrono::nanoseconds period)
@@ -64,19 +66,23 @@ class ThreadSampler {
   Thread& threadOf(int threadId);
   void copyStack(const inspect::Fiber& fiber, Thread& thread, inspect::Address stackPointer);
   void copyPages(inspect::Address begin);
+  bool copyOuter(const inspect::StackCopy& inner, const inspect::Fiber& fiber);
+  void followComputed(inspect::FiberSampler& fibers, inspect::Snapshot& snapshot, uint32_t index,
+                      const inspect::Registers& registers, const inspect::StackCopy& stack);
   void followCall(inspect::Snapshot& snapshot, inspect::Fiber& fiber, const inspect::Registers& registers);
   bool follow(inspect::Snapshot& snapshot, inspect::Fiber& fiber, inspect::Registers registers,
               const inspect::StackCopy& stack);
-  bool isInSearch(std::span<const inspect::Address> frames);
-  inspect::Address taskOn(std::span<const inspect::Address> frames);
+  bool isInSearch();
+  inspect::Address taskOfCalls();
 
   Target& target_;
   inspect::Unwinder& unwinder_;
   const std::chrono::nanoseconds period_;
   std::map<int, Thread> threads_;  // by their numbers
   uint64_t numLooks_ = 0;
-  std::vector<char> copy_;
+  std::vector<char> copy_;  // of a stack
   size_t copySize_ = 0;
+  std::vector<inspect::Address> calls_;  // that were followed last
   int error_ = 0;
 };
 
