@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "inspect/snapshot_reader.h"
+
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
@@ -37,6 +39,7 @@ void FiberSampler::look() {
   snapshot_.isComplete = true;
   seen_.clear();
   workers_.restart();
+  workers_.countDueAsReady(Now::read().nanoseconds);
   readWorkers();
   findFibers();
   chooseFibers();

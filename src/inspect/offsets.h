@@ -31,7 +31,8 @@ struct Offsets {
   uint64_t slabNext = 0, slabNumUsed = 0, slabBlocks = 0, slabSize = 0;
   uint64_t fiberSize = 0, fiberTaskNumber = 0, fiberId = 0, fiberWorker = 0, fiberSince = 0,
            fiberIsQueued = 0, fiberIsWoken = 0, fiberInboxNext = 0, fiberStackPointer = 0, fiberStackSize = 0,
-           fiberStackBase = 0, fiberBlockedOn = 0, fiberBlockedObject = 0, fiberTask = 0;
+           fiberStackBase = 0, fiberBlockedOn = 0, fiberBlockedObject = 0, fiberTask = 0, fiberDeadline = 0,
+           fiberTimerIndex = 0, timerMostShift = 0;
   uint64_t mutexOwner = 0, sharedMutexOwner = 0, sharedMutexWord = 0, sharedMutexReaderShift = 0;
   uint64_t waitWordShift = 0, waitGroupWord = 0, latchWord = 0, barrierWord = 0, barrierPhaseShift = 0,
            eventIsManual = 0;

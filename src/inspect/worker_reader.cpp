@@ -4,6 +4,7 @@
 #include "inspect/worker_reader.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "inspect/mail_reader.h"
 
@@ -208,12 +209,23 @@ void WorkerReader::addFiber(const Record& block, Address address, uint32_t worke
     fiber.blockedFor = clock_.since(seen.since);
   }
   const bool isReady = block.at<bool>(offsets_.fiberIsQueued) ||
-                       (seen.blockedOn != 0 && block.at<bool>(offsets_.fiberIsWoken));
+                       (seen.blockedOn != 0 && block.at<bool>(offsets_.fiberIsWoken)) ||
+                       (fiber.what != kNone && isDue(block, fiber));
   fiber.state = isReady               ? Fiber::State::Ready
                 : fiber.what != kNone ? Fiber::State::Blocked
                                       : Fiber::State::Idle;
   snapshot_.fibers.push_back(fiber);
   seen_.push_back(seen);
+}
+
+// Returns: whether its time limit is over. Not of a fiber that waits for a lock: mostly such a time only has
+// it look again whether the lock is free, and then it waits on.
+bool WorkerReader::isDue(const Record& block, const Fiber& fiber) const {
+  const std::string_view what = snapshot_.names[fiber.what];
+  // The index of a timer without a time yet is larger, as is that of none.
+  return block.at<uint32_t>(offsets_.fiberTimerIndex) >> offsets_.timerMostShift == 0 &&
+         block.at<int64_t>(offsets_.fiberDeadline) <= dueUntil_ && what != "mutex" &&
+         what != "RecursiveMutex" && what != "SharedMutex";
 }
 
 // Finds out which fiber the thread is on, and what that says of the worker.

@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory_resource>
 #include <span>
 #include <vector>
@@ -78,6 +80,9 @@ class WorkerReader {
 
   // Both are the time of the process. Called before the first add().
   void setTime(const Clock& clock, int64_t nanosecondsNow);
+  // From now on a fiber whose time limit was over at that time of the process counts as ready, although its
+  // worker has not noticed yet.
+  void countDueAsReady(int64_t nanosecondsNow) { dueUntil_ = nanosecondsNow; }
   // The snapshot has got rid of its workers and fibers, but not of its names.
   void restart() { inboxes_.clear(); }
 
@@ -110,6 +115,7 @@ class WorkerReader {
   void addSlabs(Address slab, Address address, uint32_t worker);
   bool addSlab(Address& slab, Address owner, uint32_t worker);
   void addFiber(const Record& block, Address address, uint32_t worker);
+  bool isDue(const Record& block, const Fiber& fiber) const;
   void setStates(const Record& record, uint32_t worker);
   void setState(Fiber& fiber, const Worker& worker, bool isCurrent) const;
   uint32_t nameOf(Address text);
@@ -118,6 +124,7 @@ class WorkerReader {
   const Offsets& offsets_;
   Clock clock_;
   int64_t nanosecondsNow_ = 0;
+  int64_t dueUntil_ = std::numeric_limits<int64_t>::min();
   const Letters letters_;
   Snapshot& snapshot_;
   std::pmr::vector<SeenFiber>& seen_;

@@ -105,7 +105,9 @@ void Profiler::addFibers(Copy& copy, Seconds time) {
   for (uint32_t i = 0; i < copy.snapshot.fibers.size(); ++i) {
     const inspect::Fiber& fiber = copy.snapshot.fibers[i];
     const bool waits = fiber.state == inspect::Fiber::State::Blocked;
-    if (waits || (fiber.state == inspect::Fiber::State::Ready && fiber.task != 0)) {
+    // A bound thread's own code has no task, and what it waits for. Ready to look for work is neither.
+    const bool isOfUser = fiber.task != 0 || fiber.what != inspect::kNone;
+    if (waits || (fiber.state == inspect::Fiber::State::Ready && isOfUser)) {
       const auto state = waits ? FoldedStacks::State::Waits : FoldedStacks::State::Ready;
       stacks_.add(state, copy.snapshot, fiber, time * copy.sampler.weightOf(i));
       ++numFibers_;

@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <memory_resource>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
@@ -17,14 +19,24 @@
 #include "inspect/images.h"
 #include "inspect/process_memory.h"
 #include "scheduler/core/layout.h"
+#include "weft/detail/wait/patience.h"
 #include "weft/event.h"
+#include "weft/mutex.h"
 #include "weft/scheduler.h"
+#include "weft/sleep.h"
 #include "weft/waitgroup.h"
 
 namespace fiber_sampler_test {
 
 using namespace weft::detail::inspect;
 using Config = weft::Scheduler::Config;
+using SteadyClock = std::chrono::steady_clock;
+
+// Lets no other fiber of the thread run.
+void computeUntil(SteadyClock::time_point time) {
+  while (SteadyClock::now() <= time) {
+  }
+}
 
 // Samples of the process itself.
 class FiberSamplerTest : public testing::Test {
@@ -208,6 +220,58 @@ TEST_F(FiberSamplerTest, TellsThatTheFiberOfAThreadHasBegunToWait) {
   });
   event.wait();
   looker.join();
+  scheduler.unbind();
+}
+
+TEST_F(FiberSamplerTest, AFiberWhoseTimeHasComeIsReady) {
+  weft::Scheduler scheduler(Config().setWorkerThreadCount(0));
+  scheduler.bind();
+  begin({});
+  // The fiber has to be seen before its time has come, so it may take a longer time.
+  bool isSeen = false;
+  for (auto time = std::chrono::milliseconds(2); !isSeen; time *= 2) {
+    const weft::WaitGroup begun(1);
+    const weft::WaitGroup ended(1);
+    SteadyClock::time_point due;
+    weft::schedule([&] {
+      due = SteadyClock::now() + time;
+      begun.done();
+      weft::sleep_until(due);
+      ended.done();
+    });
+    begun.wait();
+    isSeen = look() == 1;
+    if (isSeen) {
+      computeUntil(due);
+      EXPECT_EQ(look(Fiber::State::Ready), 1);
+      EXPECT_EQ(numStacks_, 1);
+      EXPECT_EQ(look(Fiber::State::Blocked), 0);
+    }
+    ended.wait();
+  }
+  scheduler.unbind();
+}
+
+TEST_F(FiberSamplerTest, AFiberThatWouldOnlyLookAtALockAgainWaits) {
+  weft::Scheduler scheduler(Config().setWorkerThreadCount(0));
+  scheduler.bind();
+  begin({});
+  weft::mutex mutex;
+  const weft::WaitGroup begun(1);
+  const weft::WaitGroup ended(1);
+  std::unique_lock lock(mutex);
+  weft::schedule([&] {
+    begun.done();
+    std::unique_lock mine(mutex, std::chrono::hours(1));
+    ended.done();
+  });
+  begun.wait();
+  // It looks again a millisecond after it has begun to wait.
+  computeUntil(SteadyClock::now() + 2 * weft::detail::kPatience);
+  EXPECT_EQ(look(Fiber::State::Ready), 0);
+  EXPECT_EQ(look(), 1);
+  lock.unlock();
+  ended.wait();
   scheduler.unbind();
 }
 

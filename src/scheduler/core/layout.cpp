@@ -118,6 +118,9 @@ struct LayoutAccess {
       {"Fiber.blockedOn", offsetof(FiberControlBlock, blockedOn)},
       {"Fiber.blockedObject", offsetof(FiberControlBlock, blockedObject)},
       {"Fiber.task", offsetof(FiberControlBlock, task)},
+      {"Fiber.deadline", offsetof(FiberControlBlock, deadline)},
+      {"Fiber.timerIndex", offsetof(FiberControlBlock, timerIndex)},
+      {"Timer.mostShift", std::countr_zero(TimerHeap<FiberControlBlock>::kMostItems)},
       {"mutex.owner", offsetof(mutex, owner_)},
       {"SharedMutex.owner", offsetof(SharedMutex, owner_)},
       {"SharedMutex.word", offsetof(SharedMutex, lock_) + offsetof(SharedLock<>, word_) +
