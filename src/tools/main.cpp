@@ -1,17 +1,37 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
 
 #include "tools/command.h"
+#include "tools/output.h"
 
 namespace weft::inline v0_1::detail::tools {
 namespace {
 
 constexpr const Command* kCommands[] = {&kPs, &kBt, &kTop, &kTrace, &kProfile, &kSymbolize};
+
+// A file that this program opens would else get the number of a standard one that is closed, and what is
+// meant for that would go there. What takes its place refuses to be written, or for the input to be read.
+// Children have it too.
+void fillClosedStandardFiles() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(file, F_GETFD) < 0 && errno == EBADF) {
+      const int opened = open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+      if (opened != file) {
+        throw Failure(std::string("/dev/null cannot be opened (") + std::strerror(errno) +
+                      "), and a standard file is closed: begin this program with all three open");
+      }
+    }
+  }
+}
 
 const Command* findCommand(const char* name) {
   for (const Command* command : kCommands) {
@@ -48,7 +68,7 @@ int help(Arguments arguments) {
   return 0;
 }
 
-int run(Arguments arguments) {
+int runCommand(Arguments arguments) {
   if (arguments.empty()) {
     throw UsageError("a command is missing: `weft help` lists the commands");
   }
@@ -70,6 +90,13 @@ int run(Arguments arguments) {
     return help(Arguments(&command->name, 1));
   }
   return command->run(arguments);
+}
+
+int run(Arguments arguments) {
+  fillClosedStandardFiles();
+  const int status = runCommand(arguments);
+  flushOutput();
+  return status;
 }
 
 }  // namespace

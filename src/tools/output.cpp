@@ -13,11 +13,21 @@
 
 namespace weft::inline v0_1::detail::tools {
 
+namespace {
+
+// `error`: an errno value.
+[[noreturn]] void failToOutput(int error) {
+  throw Failure(std::string("the output cannot be written: ") +
+                (error == EBADF ? "the standard output is closed" : std::strerror(error)));
+}
+
+}  // namespace
+
 void writeOutput(std::string_view text) {
   while (!text.empty()) {
     const ssize_t size = ::write(STDOUT_FILENO, text.data(), text.size());
     if (size < 0 && errno != EINTR) {
-      throw Failure(std::string("the output cannot be written: ") + std::strerror(errno));
+      failToOutput(errno);
     }
     text.remove_prefix(size > 0 ? static_cast<size_t>(size) : 0);
   }
@@ -26,6 +36,12 @@ void writeOutput(std::string_view text) {
 void failToWrite(const std::string& path, int error, const char* command) {
   throw Failure(path + " cannot be written (" + std::strerror(error) + "): choose another path with `weft " +
                 command + " -o PATH`");
+}
+
+void flushOutput() {
+  if (std::fflush(stdout) != 0) {
+    failToOutput(errno);
+  }
 }
 
 void SymbolizedOutput::write(std::string_view text) {

@@ -17,6 +17,8 @@ namespace weft::inline v0_1::detail::tools {
 void writeOutput(std::string_view text);
 // Throws Failure: that the file of the option -o cannot be written. `error`: an errno value.
 [[noreturn]] void failToWrite(const std::string& path, int error, const char* command);
+// Writes what was printed to stdout. Throws Failure if that is refused.
+void flushOutput();
 
 // Returns: what `write` writes to its Text.
 template <class Write>

@@ -630,6 +630,48 @@ def without_perf_events():
     libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program)
 
 
+def without(file):
+    return lambda: os.close(file)
+
+
+class ClosedFilesTest(unittest.TestCase):
+    """A standard file is closed. A file that `weft` opens must not take its place."""
+
+    def test_a_closed_output_is_an_error(self):
+        with running(DEBUG) as process:
+            for arguments in (["--version"], ["help"], ["help", "ps"], ["ps", process.pid], ["bt", process.pid],
+                              ["top", "--once", "--interval", 0.01, process.pid],
+                              ["profile", "--seconds", 0.01, process.pid], ["symbolize", __file__]):
+                done = weft(*arguments, preexec_fn=without(1))
+                self.assertEqual((done.returncode, done.stdout, done.stderr),
+                                 (1, "", "weft: the output cannot be written: the standard output is closed\n"),
+                                 arguments)
+
+    def test_a_full_output_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for arguments in (["--version"], ["help"], ["symbolize", __file__]):
+                done = subprocess.run([WEFT, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual((done.returncode, done.stderr),
+                                 (1, "weft: the output cannot be written: No space left on device\n"), arguments)
+
+    def test_what_needs_no_output_goes_on(self):
+        with running(DEBUG) as process, tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "a.folded")
+            done = weft("profile", "--rate", 200, "--seconds", 0.1, "-o", file, process.pid, preexec_fn=without(1))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, r"^process %d: \d+ samples? in " % process.pid)
+            self.assertIn("waits;", file.read_text(encoding="utf-8"))
+
+    def test_messages_and_input_go_to_no_other_file(self):
+        with running(DEBUG) as process:
+            done = weft("profile", "--rate", 200, "--seconds", 0.1, process.pid, preexec_fn=without(2))
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stdout, r"^([^\n]+ \d+\n)+$")
+        done = weft("symbolize", preexec_fn=without(0))
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"^weft: the standard input cannot be read: .*\n$")
+
+
 class OtherProcessTest(unittest.TestCase):
     def test_a_process_may_just_have_begun(self):
         for _ in range(30):
