@@ -42,7 +42,7 @@ constexpr char kProfileHelp[] =
     "\n"
     "PID is a process that runs. It is not stopped: a timer of the kernel's tells what computes, by\n"
     "perf_event_open(). Where that is refused, code that computes has a task, and no calls. Ctrl-C ends the\n"
-    "samples early.\n";
+    "samples early, and so does an end of the process, or an exec().\n";
 
 using Seconds = Profiler::Seconds;
 
@@ -112,6 +112,9 @@ void tell(const Target& target, const Profiler& profiler, Seconds processor) {
   if (profiler.hasEnded()) {
     std::fprintf(stderr, "It has ended meanwhile.\n");
   }
+  if (profiler.hasBegunAnother()) {
+    std::fprintf(stderr, "It has begun another program meanwhile: these samples are of the one before.\n");
+  }
   if (profiler.numSamples() < kFewSamples) {
     std::fprintf(stderr, "So few samples say little: take more with --rate or --seconds.\n");
   }
@@ -140,6 +143,9 @@ int profile(Arguments arguments) {
   const Seconds processor = processorTime() - began;
   if (!profiler.hasSeenFibers()) {
     target.checkThatItLives();
+    if (profiler.hasBegunAnother()) {
+      throw Failure(target.name() + " has begun another program while it was looked at");
+    }
     throw Failure(target.name() + " uses weft, and had no task and no bound thread meanwhile");
   }
   write(wanted.path, profiler.stacks().text());

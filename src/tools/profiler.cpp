@@ -29,7 +29,8 @@ std::optional<FoldedStacks::State> stateOf(const inspect::Fiber& fiber, bool isI
 }  // namespace
 
 Profiler::Profiler(Target& target, Seconds period)
-    : period_(period),
+    : target_(target),
+      period_(period),
       names_(target.images(), &arena_),
       unwinder_(target.images(), &arena_),
       stacks_(names_),
@@ -44,8 +45,8 @@ void Profiler::run(Seconds time) {
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::duration_cast<Clock::duration>(time);
   last_ = begin;
-  look();  // counts for nothing, but from now on the kernel samples the threads
-  for (auto next = begin; last_ < end && !hasEnded_;) {
+  (void)look();  // counts for nothing, but from now on the kernel samples the threads
+  for (auto next = begin; last_ < end && !hasEnded_ && !hasBegunAnother_;) {
     next = std::min(end, std::max(next + interval(), Clock::now()));
     auto why = LookTimer::End::NewSize;
     while (why == LookTimer::End::NewSize) {
@@ -67,14 +68,22 @@ Profiler::Clock::duration Profiler::interval() {
   return std::chrono::duration_cast<Clock::duration>(period_ * jitter_(random_));
 }
 
-void Profiler::look() {
+// Returns: false, if what it has seen is not of the program with which it began.
+bool Profiler::look() {
   threads_.beginLook();
   for (const std::unique_ptr<Copy>& copy : copies_) {
     copy->sampler.look();
+  }
+  if (!target_.isSameProgram()) {
+    hasBegunAnother_ = target_.hasBegunAnother();
+    return false;
+  }
+  for (const std::unique_ptr<Copy>& copy : copies_) {
     for (uint32_t worker = 0; worker < copy->snapshot.workers.size(); ++worker) {
       addComputed(*copy, worker);
     }
   }
+  return true;
 }
 
 // What is seen now stands for the time since the last sample.
@@ -82,8 +91,10 @@ void Profiler::sample() {
   const auto now = Clock::now();
   const Seconds time = now - last_;
   last_ = now;
+  if (!look()) {
+    return;
+  }
   ++numSamples_;
-  look();
   for (const std::unique_ptr<Copy>& copy : copies_) {
     addFibers(*copy, time);
     for (uint32_t worker = 0; worker < copy->snapshot.workers.size(); ++worker) {

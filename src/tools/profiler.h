@@ -30,7 +30,8 @@ class Profiler {
   // `target`: a process that runs, and outlives the profiler. `period`: between two samples.
   Profiler(Target& target, Seconds period);
 
-  // Takes samples for so long, or until the process ends or this program is interrupted.
+  // Takes samples for so long, or until the process ends or begins another program, or this program is
+  // interrupted.
   void run(Seconds time);
 
   const FoldedStacks& stacks() const { return stacks_; }
@@ -38,6 +39,8 @@ class Profiler {
   uint64_t numSamples() const { return numSamples_; }
   bool hasSeenFibers() const { return numFibers_ != 0; }
   bool hasEnded() const { return hasEnded_; }  // the process
+  // Returns: whether the process has begun another program, which has ended the samples.
+  bool hasBegunAnother() const { return hasBegunAnother_; }
   // Returns: the errno value of why the system does not tell of code that computes; 0: it does.
   int error() const { return threads_.error(); }
 
@@ -55,13 +58,14 @@ class Profiler {
   };
 
   Clock::duration interval();
-  void look();
+  bool look();
   void sample();
   void addComputed(Copy& copy, uint32_t worker);
   void addFibers(Copy& copy, Seconds time);
   void addThread(Copy& copy, uint32_t worker, Seconds time);
   void skipCallsOfSearch(const inspect::Snapshot& snapshot, inspect::Fiber& fiber);
 
+  Target& target_;
   const Seconds period_;
   inspect::Arena arena_;
   inspect::ImageNames names_;
@@ -77,6 +81,7 @@ class Profiler {
   uint64_t numSamples_ = 0;
   uint64_t numFibers_ = 0;  // that were counted
   bool hasEnded_ = false;
+  bool hasBegunAnother_ = false;
 };
 
 }  // namespace weft::inline v0_1::detail::tools

@@ -109,10 +109,38 @@ bool Target::isStopped() const {
   return state == 'T' || state == 't';
 }
 
+bool Target::isSameProgram() const {
+  std::array<char, 16> bytes{};
+  return !mark_ || (process_->get(mark_->address, bytes) && bytes == mark_->bytes);
+}
+
+bool Target::hasBegunAnother() const {
+  if (isSameProgram()) {
+    return false;
+  }
+  const std::optional<Mark> mark = readMark();
+  return mark && *mark != *mark_;
+}
+
+// Returns: nothing while a program is about to begin, or if the process is gone or may not be looked at.
+std::optional<Target::Mark> Target::readMark() const {
+  std::ifstream file(inspect::ProcPath(processId_, "auxv").text(), std::ios::binary);
+  uint64_t entry[2];  // of Elf64_auxv_t
+  while (file.read(reinterpret_cast<char*>(entry), sizeof entry)) {
+    Mark mark{entry[1], {}};
+    if (entry[0] == AT_RANDOM && process_->get(mark.address, mark.bytes)) {
+      return mark;
+    }
+  }
+  return std::nullopt;
+}
+
 void Target::openProcess() {
   if (access(inspect::ProcPath(processId_, "").text(), F_OK) != 0) {
     throw Failure("there is no " + name_);
   }
+  process_.emplace(processId_);
+  mark_ = readMark();
   if (!images_.readMaps(processId_)) {
     failRefused(name_, processId_);
   }
@@ -120,7 +148,6 @@ void Target::openProcess() {
     throw Failure(name_ + " has no memory: it has ended, or belongs to the kernel");
   }
   checkClass(name_, processId_);
-  process_.emplace(processId_);
   char byte;
   if (!process_->get(images_.all()[0].begin, byte)) {
     failRefused(name_, processId_);

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -40,6 +41,11 @@ class Target {
   // Throws Failure if the process has ended meanwhile.
   void checkThatItLives() const;
   bool isStopped() const;  // the process, by a signal or a debugger
+  // Returns: whether the process has the memory that it had when this was made: it has not ended, and has not
+  // begun another program by exec(). True for a core file, and where the system does not tell.
+  bool isSameProgram() const;
+  // Returns: whether the process has begun another program, or the same one again, by exec().
+  bool hasBegunAnother() const;
 
  private:
   void openProcess();
@@ -56,6 +62,14 @@ class Target {
   TableSearch lookForTables();
   void findOffsets();
   char state() const;
+  // The kernel puts random bytes into the memory of each program that begins.
+  struct Mark {
+    inspect::Address address = 0;
+    std::array<char, 16> bytes{};
+
+    bool operator==(const Mark&) const = default;
+  };
+  std::optional<Mark> readMark() const;
 
   std::string name_;
   std::map<std::string, std::string> substitutes_;
@@ -64,6 +78,7 @@ class Target {
   inspect::Images images_{&arena_};
   std::optional<CoreFile> core_;
   std::optional<inspect::ProcessMemory> process_;
+  std::optional<Mark> mark_;
   std::vector<inspect::Offsets> offsets_;
   int processId_ = 0;
 };

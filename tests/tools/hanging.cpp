@@ -9,6 +9,7 @@
 //   hanging compute    a task computes until the input ends
 //   hanging signals    a task sends signals to its thread until the input ends
 //   hanging calls      tasks are in calls of the system until the input ends
+//   hanging exec       a task waits until a line comes; then it begins once more, as by `hanging`
 //   hanging crash      a fault ends the program, in a task
 //   hanging data       a call of what is no code ends the program, in a task
 //   hanging deep       a fault ends the program, in a task, behind 1000 calls
@@ -205,6 +206,17 @@ void hang(int numMore) {
   tasks.awaitEnd();
 }
 
+void beginAnew() {
+  const weft::Event never;
+  Tasks tasks;
+  tasks.start([&] { never.wait(); });
+  tasks.awaitBlocked();
+  sayReady();
+  (void)std::getchar();
+  execl("/proc/self/exe", "hanging", nullptr);
+  std::abort();
+}
+
 // Rounds of tasks that wake each other. The sum of what they have counted has to be right.
 void work() {
   std::atomic<bool> mayEnd = false;
@@ -341,6 +353,8 @@ int main(int argc, char** argv) {
     compute(raiseUntil);
   } else if (std::strcmp(how, "calls") == 0) {
     callSystem();
+  } else if (std::strcmp(how, "exec") == 0) {
+    beginAnew();
   } else if (std::strcmp(how, "crash") == 0) {
     weft::schedule([] { fault(); });
     waitForEndOfInput();

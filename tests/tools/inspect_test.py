@@ -555,6 +555,24 @@ class ProfileTest(unittest.TestCase):
             self.times(text)
             self.assertIn("It has ended meanwhile.\n", told)
 
+    def test_the_process_begins_another_program(self):
+        for program in (DEBUG, STATIC):
+            with self.subTest(program), running(program, "exec") as process:
+                with self.looker(process, "--rate", 1000) as looker:
+                    process.stdin.write("\n")
+                    process.stdin.flush()
+                    self.assertEqual(process.stdout.readline(), "ready\n")
+                    try:
+                        text, told = looker.communicate(timeout=MOST_SECONDS)
+                    except subprocess.TimeoutExpired:
+                        looker.kill()
+                        raise
+                self.assertEqual(looker.returncode, 0, told)
+                self.assertIn("It has begun another program meanwhile: these samples are of the one before.\n", told)
+                times = self.times(text)
+                self.time_of(times, r"waits;" + self.TASK % "beginAnew" + ";Event")
+                self.assertEqual([stack for stack in times if "hang(int)" in stack], [])
+
     def looker(self, process, *arguments):
         """Begins a profile. Returns once it has taken a sample or two."""
         looker = subprocess.Popen([WEFT, "profile", "--seconds", "3600", *map(str, arguments), str(process.pid)],
