@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "inspect/demangle.h"
+#include "inspect/json_text.h"
 
 namespace weft::inline v0_1::detail::tools {
 namespace {
@@ -56,6 +57,16 @@ bool isOfListOfCalls(std::string_view line, const CodeText& place) {
 // Whether a function is weft's own, whose lines say nothing of how the user's code was compiled.
 bool isWefts(const std::string& function) {
   return function.starts_with("weft::v0_1::") || function.starts_with("weft_");
+}
+
+// Returns: the text as it stands in a JSON string.
+std::string insideOfJson(std::string_view text) {
+  std::string result;
+  inspect::JsonPieces pieces(text);
+  for (std::string_view piece; !(piece = pieces.next()).empty();) {
+    result.append(piece);
+  }
+  return result;
 }
 
 // Of the system's libraries nobody expects lines.
@@ -106,8 +117,8 @@ Symbolizer::Found Symbolizer::explainPlace(std::string_view line, const CodeText
   }
   const uint64_t address = module->addressOf(place.offset);
   const bool isCall = !place.isTask && isOfListOfCalls(line, place);
-  const SourceLines at =
-      place.isTask ? SourceLines{sources_.findTask(*module, address)} : sources_.find(*module, address);
+  const std::optional<SourceLine> task = isCall ? std::nullopt : taskAt(*module, address, place.isTask);
+  const SourceLines at = task ? SourceLines{*task} : sources_.find(*module, address);
   const auto own = std::ranges::find_if(at, isOfUser);
   const SourceLine told = at.empty()                  ? SourceLine{"??", {}, {}}
                           : isCall || own == at.end() ? at.front()
@@ -124,10 +135,33 @@ Symbolizer::Found Symbolizer::explainPlace(std::string_view line, const CodeText
     found.behind.append(" ").append(name);
   }
   found.behind += lineText(told);
+  if (line.substr(place.end).starts_with('"')) {
+    found.behind = insideOfJson(found.behind);
+  }
   if (isCall && !at.empty()) {
     found.further = textOfOuter(std::span(at).subspan(1), line.find_first_not_of(' ') + 4);
   }
   return found;
+}
+
+// Returns: whether a task's code begins there. The address before the begin of a function is not in it.
+bool Symbolizer::isEntryOfTask(const ModuleFile& module, uint64_t address) {
+  const SourceLines at = sources_.find(module, address);
+  if (at.empty() || address == 0 || callableOf(at.back().function).empty()) {
+    return false;
+  }
+  const SourceLines before = sources_.find(module, address - 1);
+  return before.empty() || before.back().function != at.back().function;
+}
+
+// Returns: nothing, if the place is no task's code.
+const std::optional<SourceLine>& Symbolizer::taskAt(const ModuleFile& module, uint64_t address,
+                                                    bool isAnnounced) {
+  const auto [task, isNew] = tasks_.try_emplace({&module, address});
+  if ((isNew || (isAnnounced && !task->second)) && (isAnnounced || isEntryOfTask(module, address))) {
+    task->second = sources_.findTask(module, address);
+  }
+  return task->second;
 }
 
 void Symbolizer::finish() {

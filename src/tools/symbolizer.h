@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tools/code_text.h"
 #include "tools/module_files.h"
@@ -33,9 +35,13 @@ class Symbolizer {
   };
   void noteProgram(std::string_view line);
   Found explainPlace(std::string_view line, const CodeText& place);
+  bool isEntryOfTask(const ModuleFile& module, uint64_t address);
+  const std::optional<SourceLine>& taskAt(const ModuleFile& module, uint64_t address, bool isAnnounced);
 
   ModuleFiles& modules_;
   SourceFinder sources_;
+  // The tasks at places that need not be calls: a picture of a recording names each task very often.
+  std::map<std::pair<const ModuleFile*, uint64_t>, std::optional<SourceLine>> tasks_;
   enum class Lines : uint8_t { NotAsked, None, Some };
   std::map<std::string, Lines> lines_;  // of the user's code, by the names of modules
 };

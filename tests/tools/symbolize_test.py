@@ -8,6 +8,7 @@
 The programs are builds of blocked.cpp: -O0 -g, -O2 -g, -O2 -g without PIE, without -g, and stripped.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -77,6 +78,31 @@ class SymbolizeTest(unittest.TestCase):
                          % (name, offset, LAMBDA))
         out = self.explain("  task: 0x55 name+0x0 (%s+0x%x)\n" % (name, offset), "--binary", DEBUG)
         self.assertRegex(out, r"\) " + LAMBDA + r" \S*blocked\.cpp:\d+\n$")
+
+    def test_a_tasks_code_is_found_without_a_word_before_it(self):
+        for program in (DEBUG, OPTIMIZED, FIXED):
+            place = re.search(r"task [^\n]+ (\(\w+\+0x\w+\))", report(program)).group(1)
+            name = r"%s(?: %s)? \S*blocked\.cpp:\d+" % (re.escape(place), LAMBDA)
+            out = self.explain("worker 0  1  waits  4.1 s  Event 0x55  %s\n" % place, "--binary", program)
+            self.assertRegex(out, name + "\n$", program)
+            with tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder, "a.json")
+                subprocess.run([program], stderr=subprocess.DEVNULL, check=True,
+                               env={**os.environ, "WEFT_TRACE": str(file)})
+                picture = json.loads(self.explain("", "--binary", program, str(file)))
+            names = [event["name"] for event in picture["traceEvents"] if "name" in event]
+            self.assertTrue([each for each in names if re.search(name + "$", each)], names)
+
+    def test_what_stands_in_a_json_string_is_escaped(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fake = pathlib.Path(folder, "addr2line")
+            fake.write_text("#!%s\nimport sys\nfor line in iter(sys.stdin.readline, ''):\n"
+                            "    print(line.strip(), 'f', '/a\"b.cpp:1', sep='\\n', flush=True)\n"
+                            % sys.executable, encoding="utf-8")
+            fake.chmod(0o755)
+            name = "f (%s+0x1000)" % pathlib.Path(DEBUG).name
+            out = self.explain(json.dumps({"name": name}), "--binary", DEBUG, env={"PATH": folder})
+        self.assertEqual(json.loads(out)["name"], name + ' /a"b.cpp:1')
 
     def test_addresses_of_a_program_without_pie_count_from_its_begin_or_from_0(self):
         offset = int(re.search(r"task [^\n]+\+0x(\w+)\)", report(FIXED)).group(1), 16)
