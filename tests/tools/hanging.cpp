@@ -7,6 +7,8 @@
 //   hanging [NUMBER]   so many more tasks wait for an event
 //   hanging busy       tasks work until the input ends
 //   hanging compute    a task computes until the input ends
+//   hanging far        a task computes behind 300 calls and 20 KiB of stack, until the input ends
+//   hanging farther    a task computes behind 100 KiB of stack, until the input ends
 //   hanging signals    a task sends signals to its thread until the input ends
 //   hanging calls      tasks are in calls of the system until the input ends
 //   hanging exec       a task waits until a line comes; then it begins once more, as by `hanging`
@@ -254,6 +256,25 @@ void work() {
   }
 }
 
+template <size_t kBytes>
+[[gnu::noinline]] void computeBelow(const std::atomic<bool>& mayEnd) {
+  char bytes[kBytes];
+  asm volatile("" : : "r"(bytes) : "memory");
+  computeUntil(mayEnd);
+  keepFrame();
+}
+
+[[gnu::noinline]] void computeBehind(int numCalls, const std::atomic<bool>& mayEnd) {
+  if (numCalls == 0) {
+    computeBelow<20 * 1024>(mayEnd);
+  } else {
+    computeBehind(numCalls - 1, mayEnd);
+  }
+  keepFrame();
+}
+
+void computeBehindMany(const std::atomic<bool>& mayEnd) { computeBehind(300, mayEnd); }
+
 volatile sig_atomic_t numSignals = 0;
 
 [[gnu::noinline]] void raiseUntil(const std::atomic<bool>& mayEnd) {
@@ -349,6 +370,10 @@ int main(int argc, char** argv) {
     work();
   } else if (std::strcmp(how, "compute") == 0) {
     compute(computeUntil);
+  } else if (std::strcmp(how, "far") == 0) {
+    compute(computeBehindMany);
+  } else if (std::strcmp(how, "farther") == 0) {
+    compute(computeBelow<100 * 1024>);
   } else if (std::strcmp(how, "signals") == 0) {
     compute(raiseUntil);
   } else if (std::strcmp(how, "calls") == 0) {

@@ -515,6 +515,16 @@ class ProfileTest(unittest.TestCase):
                 calls = r";\(anonymous namespace\)::computeUntil\([^;]*\)(;.*)?"
                 self.time_of(times, r"computes;" + self.TASK % "compute" + ("" if REFUSED in told else calls))
 
+    def test_a_task_computes_far_from_its_first_call(self):
+        task = r"computes;" + self.TASK % "compute"
+        for how, calls in (("far", r"\(anonymous namespace\)::computeBehind\(.*computeBelow<20480ul>\([^;]*"),
+                           ("farther", r"\(anonymous namespace\)::computeBelow<102400ul>\([^;]*")):
+            with self.subTest(how), running(DEBUG, how) as process:
+                times, told = self.profile(process.pid)
+                self.assertEqual([stack for stack in times if "looks for what to run" in stack], [])
+                stack = r";\.\.\.;" + calls + r";\(anonymous namespace\)::computeUntil\([^;]*\)"
+                self.time_of(times, task + ("" if REFUSED in told else stack))
+
     def test_a_call_of_the_system_goes_on(self):
         for program in (DEBUG, STRIPPED, STATIC):
             with self.subTest(program), running(program, "calls") as process:
