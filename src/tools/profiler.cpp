@@ -108,7 +108,6 @@ void Profiler::sample() {
 void Profiler::addComputed(Copy& copy, uint32_t worker) {
   threads_.forEachComputed(copy.sampler, copy.snapshot, worker, [&](uint32_t fiber) {
     stacks_.add(FoldedStacks::State::Computes, copy.snapshot, copy.snapshot.fibers[fiber], period_);
-    ++numFibers_;
   });
 }
 
@@ -121,7 +120,6 @@ void Profiler::addFibers(Copy& copy, Seconds time) {
     if (waits || (fiber.state == inspect::Fiber::State::Ready && isOfUser)) {
       const auto state = waits ? FoldedStacks::State::Waits : FoldedStacks::State::Ready;
       stacks_.add(state, copy.snapshot, fiber, time * copy.sampler.weightOf(i));
-      ++numFibers_;
     }
   }
 }
@@ -137,7 +135,6 @@ void Profiler::addThread(Copy& copy, uint32_t worker, Seconds time) {
       skipCallsOfSearch(copy.snapshot, fiber);
     }
     stacks_.add(*state, copy.snapshot, fiber, time);
-    ++numFibers_;
   }
 }
 

@@ -37,7 +37,7 @@ class Profiler {
   const FoldedStacks& stacks() const { return stacks_; }
   Seconds duration() const { return duration_; }
   uint64_t numSamples() const { return numSamples_; }
-  bool hasSeenFibers() const { return numFibers_ != 0; }
+  bool hasSeenFibers() const { return !stacks_.isEmpty(); }
   bool hasEnded() const { return hasEnded_; }  // the process
   // Returns: whether the process has begun another program, which has ended the samples.
   bool hasBegunAnother() const { return hasBegunAnother_; }
@@ -79,7 +79,6 @@ class Profiler {
   Clock::time_point last_;  // sample
   Seconds duration_{};
   uint64_t numSamples_ = 0;
-  uint64_t numFibers_ = 0;  // that were counted
   bool hasEnded_ = false;
   bool hasBegunAnother_ = false;
 };
