@@ -10,7 +10,6 @@ PROGRAMS has service; WEFT is the program weft; SPEEDSCOPE is the folder dist/re
 speedscope; FOLDER is docs/images if left out. docs/CONTRIBUTING.md says what this needs.
 """
 
-import base64
 import functools
 import http.server
 import pathlib
@@ -21,7 +20,7 @@ import threading
 import time
 
 from selenium.webdriver.common.by import By
-from trace_pictures import start_browser, wait_for
+from trace_pictures import folder_of_pictures, save_picture, start_browser, wait_for
 
 PICTURES = {"tracing_service": ["service"], "tracing_service_mended": ["service", "mended"]}
 SECONDS, RATE = 10, 50
@@ -48,17 +47,14 @@ def draw(browser, address, file, picture):
     wait_for(lambda: [e for e in browser.find_elements(By.XPATH, "//*[contains(text(), 'Left Heavy')]")
                       if e.is_displayed()])[-1].click()
     time.sleep(2)  # until it is drawn
-    clip = {"x": 0, "y": TOP, "width": WIDTH, "height": HEIGHT, "scale": 1}
-    shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "clip": clip})
-    picture.write_bytes(base64.b64decode(shot["data"]))
+    save_picture(browser, TOP, WIDTH, HEIGHT, picture)
 
 
 def main():
     if len(sys.argv) not in (4, 5):
         sys.exit(__doc__)
     programs, weft, speedscope = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
-    images = pathlib.Path(__file__).resolve().parents[1] / "images"
-    pictures = pathlib.Path(sys.argv[4]).resolve() if len(sys.argv) == 5 else images
+    pictures = folder_of_pictures(sys.argv[4:])
     handler = functools.partial(Quiet, directory=speedscope)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()

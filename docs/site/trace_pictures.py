@@ -103,6 +103,19 @@ def start_browser():
     return browser
 
 
+def save_picture(browser, top, width, height, picture):
+    """Writes a part of the page, at its left side, to the file `picture`."""
+    clip = {"x": 0, "y": top, "width": width, "height": height, "scale": 1}
+    shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "clip": clip})
+    picture.write_bytes(base64.b64decode(shot["data"]))
+
+
+def folder_of_pictures(arguments):
+    """Returns: the folder that the only argument names, or docs/images if there is none."""
+    images = pathlib.Path(__file__).resolve().parents[1] / "images"
+    return pathlib.Path(arguments[0]).resolve() if arguments else images
+
+
 def click(browser, x, y):
     for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
         browser.execute_cdp_cmd("Input.dispatchMouseEvent",
@@ -133,9 +146,7 @@ def draw(browser, file, levels, picture):
         click(browser, 20, FIRST_ROW + ROW * row)
     click(browser, 600, HEIGHT - 420)  # leaves the last row
     bottom = browser.execute_script(USED_HEIGHT, chart)
-    clip = {"x": 0, "y": TOP, "width": WIDTH - 16, "height": bottom + 4 - TOP, "scale": 1}
-    shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "clip": clip})
-    picture.write_bytes(base64.b64decode(shot["data"]))
+    save_picture(browser, TOP, WIDTH - 16, bottom + 4 - TOP, picture)
     expected = FIRST_ROW + sum(ROW + LEVEL * depth for depth in levels.values()) - ROW / 2
     return abs(bottom - expected) < LEVEL
 
@@ -144,8 +155,7 @@ def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     programs = pathlib.Path(sys.argv[1]).resolve()
-    images = pathlib.Path(__file__).resolve().parents[1] / "images"
-    pictures = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) == 3 else images
+    pictures = folder_of_pictures(sys.argv[2:])
     browser = start_browser()
     try:
         with tempfile.TemporaryDirectory() as name:
