@@ -224,11 +224,16 @@ class LongTaskTest(PictureTest):
 
     def test_shows_that_sessions_are_ready_that_are_woken_beside_the_long_task(self):
         index, = [part for part in self.picture.of_fibers("task") if part.task == "BuildIndex"]
-        for number, wake in self.picture.wakes.items():
-            run = self.picture.arrivals[number]
-            if index.begin < wake.begin and wake.begin + 1000 <= index.end <= run.begin and run.task == "Session":
-                fiber = self.picture.slices[self.picture.fibers()["worker 0", run.arguments["fiber"]]]
-                self.assertIn(("ready", wake.begin, run.begin), [(part.name, part.begin, part.end) for part in fiber])
+        woken = [(wake, run) for number, wake in self.picture.wakes.items()
+                 for run in [self.picture.arrivals[number]]
+                 if index.begin < wake.begin and wake.begin + 1000 <= index.end <= run.begin
+                 and run.task == "Session"]
+        if not woken:
+            self.skipTest("no session was woken beside the long task in this run")
+        for wake, run in woken:
+            fiber = self.picture.slices[self.picture.fibers()["worker 0", run.arguments["fiber"]]]
+            self.assertIn(("ready", wake.begin, run.begin),
+                          [(part.name, part.begin, part.end) for part in fiber])
 
 
 class SlowLockTest(PictureTest):
