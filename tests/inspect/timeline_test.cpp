@@ -701,28 +701,12 @@ TEST(TimelineTest, WhateverTheEventsAreSlicesNestAndArrowsHaveBothEnds) {
   EXPECT_GT(numReady, 1'000U);
 }
 
-TEST(TimelineTest, WithoutMemoryItSaysSoAndSlicesNest) {
-  bool isWhole = false;
-  for (int numLeft = 0; !isWhole && !testing::Test::HasFailure(); ++numLeft) {
-    SCOPED_TRACE(numLeft);
-    ScarceMemory memory;
-    MadeRecording made(&memory);
-    std::mt19937 random(7);
-    for (int i = 0; i < 3; ++i) {
-      made.thread();
-      addRandom(made, random, false, 200);
-    }
-    memory.numLeft = numLeft;
-    DrawnTimeline timeline;
-    made.drawTo(timeline);
-    ASSERT_TRUE(timeline.hasEnded);
-    isWhole = timeline.notes.empty();
-    EXPECT_TRUE(isWhole || timeline.notes[0] == "There was no memory for all of the picture.");
-  }
-}
+constexpr std::string_view kNoMemory = "There was no memory for all of the picture.";
 
-TEST(TimelineTest, WithoutMemoryTheFileIsValidJson) {
-  constexpr std::string_view kNote = "There was no memory for all of the picture.";
+// Has a picture drawn without memory from the first request on, then from the second one on, and so on, up to
+// a picture for which there is enough. `draw` returns whether the picture says kNoMemory.
+template <class F>
+void drawWithLittleMemory(F draw) {
   bool isWhole = false;
   int numNotes = 0;
   for (int numLeft = 0; !isWhole && !testing::Test::HasFailure(); ++numLeft) {
@@ -735,6 +719,26 @@ TEST(TimelineTest, WithoutMemoryTheFileIsValidJson) {
       addRandom(made, random, false, 200);
     }
     memory.numLeft = numLeft;
+    const bool hasNote = draw(made);
+    isWhole = memory.numLeft >= 0;
+    EXPECT_FALSE(isWhole && hasNote);
+    numNotes += hasNote ? 1 : 0;
+  }
+  EXPECT_GT(numNotes, 10);
+}
+
+TEST(TimelineTest, WithoutMemoryItSaysSoAndSlicesNest) {
+  drawWithLittleMemory([](MadeRecording& made) {
+    DrawnTimeline timeline;
+    made.drawTo(timeline);
+    EXPECT_TRUE(timeline.hasEnded);
+    EXPECT_TRUE(timeline.notes.empty() || timeline.notes[0] == kNoMemory);
+    return !timeline.notes.empty();
+  });
+}
+
+TEST(TimelineTest, WithoutMemoryTheFileIsValidJson) {
+  drawWithLittleMemory([](MadeRecording& made) {
     std::string file;
     {
       Text text(&weft::detail::inspect::appendTo, &file);
@@ -742,12 +746,8 @@ TEST(TimelineTest, WithoutMemoryTheFileIsValidJson) {
       writeTimelineFile(made.recording, names, made.memory, TimelineFormat::ChromeJson, text);
     }
     EXPECT_TRUE(weft::tests::JsonReader(file).isValid()) << file;
-    isWhole = memory.numLeft >= 0;
-    const bool hasNote = file.find(kNote) != std::string::npos;
-    EXPECT_FALSE(isWhole && hasNote);
-    numNotes += hasNote ? 1 : 0;
-  }
-  EXPECT_GT(numNotes, 10);
+    return file.find(kNoMemory) != std::string::npos;
+  });
 }
 
 }  // namespace timeline_test
