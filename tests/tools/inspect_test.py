@@ -312,7 +312,18 @@ class Terminal:
         raise AssertionError("`weft top` did not end. It wrote:\n" + self.text)
 
 
-class TopTest(unittest.TestCase):
+class CommandTest(unittest.TestCase):
+    """What tests of one command share, which `command` names."""
+
+    def expect_error(self, message, status, *arguments):
+        done = weft(self.command, *arguments)
+        self.assertEqual((done.returncode, done.stdout), (status, ""), arguments)
+        self.assertRegex(done.stderr, r"^weft: " + message + r".*\n$")
+
+
+class TopTest(CommandTest):
+    command = "top"
+
     def top(self, *arguments):
         done = weft("top", "--interval", 0.02, *arguments)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -386,9 +397,7 @@ class TopTest(unittest.TestCase):
                 ("top needs the number of a process", []), ("top has no option --what", ["--what", 1]),
                 ('--interval needs a number from 0.01 to 86400, which "0" is not', ["--interval", 0, 1]),
                 ('--count needs a number of looks, which "x" is not', ["--count", "x", 1])):
-            done = weft("top", *arguments)
-            self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
-            self.assertRegex(done.stderr, r"^weft: " + message + r".*\n$")
+            self.expect_error(message, 2, *arguments)
 
 
 def recording(folder):
@@ -396,7 +405,8 @@ def recording(folder):
     return {**os.environ, "WEFT_TRACE": str(pathlib.Path(folder, "of_itself.json"))}
 
 
-class TraceTest(unittest.TestCase):
+class TraceTest(CommandTest):
+    command = "trace"
     TASK = r"Tasks::start<.*hang\(int\)::"
 
     def trace(self, file, *arguments):
@@ -446,11 +456,7 @@ class TraceTest(unittest.TestCase):
             self.assertRegex(self.trace(pathlib.Path(place, "a.json"), file), self.TASK)
 
     def test_errors_are_one_sentence(self):
-        def expect(message, status, *arguments):
-            done = weft("trace", *arguments)
-            self.assertEqual((done.returncode, done.stdout), (status, ""), arguments)
-            self.assertRegex(done.stderr, r"^weft: " + message + r".*\n$")
-
+        expect = self.expect_error
         expect("trace needs the number of a process or a core file", 2)
         expect("trace has no option --what", 2, "--what", 1)
         with running(DEBUG) as process:
@@ -463,9 +469,10 @@ class TraceTest(unittest.TestCase):
                        process.pid)
 
 
-class ProfileTest(unittest.TestCase):
+class ProfileTest(CommandTest):
     """Samples that are some milliseconds apart, so that a test has many of them."""
 
+    command = "profile"
     TASK = r"\(anonymous namespace\)::Tasks::start<\(anonymous namespace\)::%s\(.*?\)::\{lambda\(\)#\d\}>.*?"
 
     def profile(self, *arguments, rate=200, seconds=0.2):
@@ -623,11 +630,7 @@ class ProfileTest(unittest.TestCase):
             self.assertAlmostEqual(waited / float(re.search(r"in ([\d.]+) s:", told)[1]), 2, delta=0.2)
 
     def test_errors_are_one_sentence(self):
-        def expect(message, status, *arguments):
-            done = weft("profile", *arguments)
-            self.assertEqual((done.returncode, done.stdout), (status, ""), arguments)
-            self.assertRegex(done.stderr, r"(^|\n)weft: " + message + r".*\n$")
-
+        expect = self.expect_error
         expect("profile needs the number of a process", 2)
         expect("profile has no option --what", 2, "--what", 1)
         expect('--seconds needs a number from 0.01 to 1000000, which "x" is not', 2, "--seconds", "x", 1)
