@@ -9,7 +9,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <sstream>
 #include <string>
 
 namespace weft::tests {
@@ -54,5 +56,12 @@ class SharedTemporaryFolder {
   static constexpr const char* kVariable = "WEFT_TEST_FOLDER";
   std::optional<TemporaryFolder> own_;
 };
+
+// Returns: all that the file has; nothing if there is no such file.
+inline std::string contentsOf(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
 
 }  // namespace weft::tests

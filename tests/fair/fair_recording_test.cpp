@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include <weft/fair/task.h>
@@ -23,12 +21,6 @@ struct CountWords {
   void operator()() const { done->send(); }
 };
 
-std::string contentsOf(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 // The thread begins to record before its first step if the recorder does so before the scheduler is made.
 TEST(FairRecordingTest, AStepIsASliceOnTheRowOfItsThread) {
   const tests::TemporaryFolder folder;
@@ -43,7 +35,7 @@ TEST(FairRecordingTest, AStepIsASliceOnTheRowOfItsThread) {
   }
   trace::stop();
   ASSERT_TRUE(trace::dump(path.c_str()));
-  const std::string picture = contentsOf(path);
+  const std::string picture = tests::contentsOf(path);
   EXPECT_NE(picture.find("\"name\":\"weft::fair::(anonymous namespace)::CountWords"), std::string::npos)
       << picture;
 }

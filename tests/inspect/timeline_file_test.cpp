@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "hand_made.h"
@@ -36,10 +35,9 @@ TEST(TimelineFileTest, ReplacesWhatTheFileHad) {
   const TimelineFileResult result = writeTo(path);
   EXPECT_EQ(result.failed, TimelineFileResult::Failed::Nothing);
   EXPECT_EQ(result.error, 0);
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  EXPECT_NE(text.str().find("\"here\""), std::string::npos);
-  EXPECT_TRUE(text.str().ends_with("}}\n"));
+  const std::string text = weft::tests::contentsOf(path);
+  EXPECT_NE(text.find("\"here\""), std::string::npos);
+  EXPECT_TRUE(text.ends_with("}}\n"));
 }
 
 TEST(TimelineFileTest, TellsWhatFailedAndWhy) {

@@ -9,9 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <span>
-#include <sstream>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -533,9 +531,8 @@ TEST(ServeTest, TheTaskOfAConnectionIsNamedInTheFlightRecorder) {
     trace::stop();
     const std::string path = folder.path() + "/" + std::to_string(numWorkers) + ".json";
     ASSERT_TRUE(trace::dump(path.c_str()));
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    EXPECT_NE(text.str().find("\"name\":\"connection of io::serve()\""), std::string::npos) << text.str();
+    const std::string text = tests::contentsOf(path);
+    EXPECT_NE(text.find("\"name\":\"connection of io::serve()\""), std::string::npos) << text;
   }
 }
 

@@ -18,8 +18,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -51,9 +49,7 @@ TEST(MarlOptionsDeathTest, TracesAreWritten) {
         std::exit(0);
       },
       testing::ExitedWithCode(0), "");
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  const std::string trace = text.str();
+  const std::string trace = weft::tests::contentsOf(path);
   for (const char* const part :
        {"{\"name\":\"thread 1 (", "\"name\":\"scoped 2\"", "\"id\":\"0x3\",\"name\":\"async\"",
         "\"id\":\"0x4\",\"name\":\"by hand\"", "\"name\":\"last\""}) {

@@ -12,9 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -43,16 +41,12 @@ namespace trace_dump_test {
 
 using namespace std::chrono_literals;
 
-std::string textOf(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
+using tests::contentsOf;
 
 bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 bool isWhole(const std::string& path) {
-  const std::string text = textOf(path);
+  const std::string text = contentsOf(path);
   return !text.empty() && tests::JsonReader(text).isValid();
 }
 
@@ -97,7 +91,7 @@ TEST_F(TraceDumpTest, AFileHasWhatWasMarked) {
   runATask();
   ASSERT_TRUE(trace::dump(path().c_str()));
   EXPECT_TRUE(isWhole(path()));
-  EXPECT_NE(textOf(path()).find("of the task"), std::string::npos);
+  EXPECT_NE(contentsOf(path()).find("of the task"), std::string::npos);
 }
 
 TEST_F(TraceDumpDeathTest, AFileThatCannotBeWrittenIsWarnedOf) {
@@ -151,7 +145,7 @@ TEST_F(TraceDumpTest, ARingThatIsTooSmallSaysWhatWasOverwritten) {
   }).join();
   ASSERT_TRUE(trace::dump(path().c_str()));
   EXPECT_TRUE(isWhole(path()));
-  EXPECT_NE(textOf(path()).find(" older events were overwritten"), std::string::npos);
+  EXPECT_NE(contentsOf(path()).find(" older events were overwritten"), std::string::npos);
 }
 
 TEST_F(TraceDumpDeathTest, ASignalHasAFileWritten) {
@@ -346,7 +340,7 @@ TEST_F(TraceDumpDeathTest, ALongRunHasAFileWritten) {
       "weft: task .*ALongRunHasAFileWritten.* ran for [0-9.]+ ms in one go on main thread [0-9]+, "
       "longer than trace::Config::longestRun: "
       "the events of the flight recorder are in .*late.json\n");
-  EXPECT_NE(textOf(file).find("longer than trace::Config::longestRun"), std::string::npos);
+  EXPECT_NE(contentsOf(file).find("longer than trace::Config::longestRun"), std::string::npos);
   EXPECT_FALSE(exists(path("late-2.json")));
 }
 
@@ -680,7 +674,8 @@ TEST_F(TraceDumpDeathTest, MemoryThatIsRefusedForARingIsNoted) {
       },
       testing::ExitedWithCode(0), "");
   EXPECT_TRUE(isWhole(file));
-  EXPECT_NE(textOf(file).find("The events of 1 thread are missing: there was no memory"), std::string::npos);
+  EXPECT_NE(contentsOf(file).find("The events of 1 thread are missing: there was no memory"),
+            std::string::npos);
 }
 #endif
 

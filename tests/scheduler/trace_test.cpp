@@ -12,8 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -41,10 +39,9 @@ std::string traceOf(F events) {
         std::exit(0);
       },
       testing::ExitedWithCode(0), "");
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  EXPECT_TRUE(tests::JsonReader(text.str()).isValid()) << text.str();
-  return text.str();
+  std::string text = tests::contentsOf(path);
+  EXPECT_TRUE(tests::JsonReader(text).isValid()) << text;
+  return text;
 }
 
 int count(std::string_view text, std::string_view part) {
