@@ -23,6 +23,7 @@
 #include <thread>
 
 #include "temporary_folder.h"
+#include "texts.h"
 
 #define TEXT_(...) #__VA_ARGS__
 #define TEXT(...) TEXT_(__VA_ARGS__)
@@ -53,16 +54,13 @@ TEST(MarlOptionsDeathTest, TracesAreWritten) {
   for (const char* const part :
        {"{\"name\":\"thread 1 (", "\"name\":\"scoped 2\"", "\"id\":\"0x3\",\"name\":\"async\"",
         "\"id\":\"0x4\",\"name\":\"by hand\"", "\"name\":\"last\""}) {
-    EXPECT_NE(trace.find(part), std::string::npos) << part << " in " << trace;
+    EXPECT_TRUE(weft::tests::has(trace, part)) << part << " in " << trace;
   }
-  int numEvents = 0;
-  for (const char* const phase : {"X", "b", "e"}) {
-    const std::string part = std::string("\"ph\":\"") + phase + '"';
-    for (size_t at = trace.find(part); at != std::string::npos; at = trace.find(part, at + 1)) {
-      ++numEvents;
-    }
+  size_t numEvents = 0;
+  for (const char* const phase : {"\"ph\":\"X\"", "\"ph\":\"b\"", "\"ph\":\"e\""}) {
+    numEvents += weft::tests::count(trace, phase);
   }
-  EXPECT_EQ(numEvents, 6);
+  EXPECT_EQ(numEvents, 6U);
 }
 
 struct Current {

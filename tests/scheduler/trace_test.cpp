@@ -22,9 +22,12 @@
 
 #include "json_reader.h"
 #include "temporary_folder.h"
+#include "texts.h"
 
 namespace weft {
 namespace {
+
+using tests::count;
 
 // Runs `events` in a process of its own. Returns: the trace that it leaves.
 template <class F>
@@ -42,14 +45,6 @@ std::string traceOf(F events) {
   std::string text = tests::contentsOf(path);
   EXPECT_TRUE(tests::JsonReader(text).isValid()) << text;
   return text;
-}
-
-int count(std::string_view text, std::string_view part) {
-  int found = 0;
-  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) {
-    ++found;
-  }
-  return found;
 }
 
 // Returns: the numbers of the rows of the events of which `part` is a part.
@@ -81,10 +76,10 @@ TEST(TraceDeathTest, EventsOfAScopeBeginAndEnd) {
       WEFT_SCOPED_EVENT("inner");
     }
   });
-  EXPECT_EQ(count(trace, "\"name\":\"thread_name\""), 1);
-  EXPECT_EQ(count(trace, "\"name\":\"thread_name\",\"args\":{\"name\":\"main (thread "), 1);
-  EXPECT_EQ(count(trace, "\"name\":\"outer 1\""), 1);
-  EXPECT_EQ(count(trace, "\"ph\":\"X\""), 2);
+  EXPECT_EQ(count(trace, "\"name\":\"thread_name\""), 1U);
+  EXPECT_EQ(count(trace, "\"name\":\"thread_name\",\"args\":{\"name\":\"main (thread "), 1U);
+  EXPECT_EQ(count(trace, "\"name\":\"outer 1\""), 1U);
+  EXPECT_EQ(count(trace, "\"ph\":\"X\""), 2U);
 }
 
 TEST(TraceDeathTest, AsynchronousEventsCarryTheirIdAndName) {
@@ -93,10 +88,10 @@ TEST(TraceDeathTest, AsynchronousEventsCarryTheirIdAndName) {
     std::thread([] { WEFT_END_ASYNC_EVENT(7, "request %s", "a"); }).join();
     WEFT_SCOPED_ASYNC_EVENT(8, "request %s", "b");
   });
-  EXPECT_EQ(count(trace, "\"ph\":\"b\""), 2);
-  EXPECT_EQ(count(trace, "\"ph\":\"e\""), 2);
-  EXPECT_EQ(count(trace, "\"id\":\"0x7\",\"name\":\"request a\""), 2);
-  EXPECT_EQ(count(trace, "\"id\":\"0x8\",\"name\":\"request b\""), 2);
+  EXPECT_EQ(count(trace, "\"ph\":\"b\""), 2U);
+  EXPECT_EQ(count(trace, "\"ph\":\"e\""), 2U);
+  EXPECT_EQ(count(trace, "\"id\":\"0x7\",\"name\":\"request a\""), 2U);
+  EXPECT_EQ(count(trace, "\"id\":\"0x8\",\"name\":\"request b\""), 2U);
 }
 
 TEST(TraceDeathTest, NamesAreEscapedAndCut) {
@@ -106,16 +101,16 @@ TEST(TraceDeathTest, NamesAreEscapedAndCut) {
     // The cut goes through the last letter.
     WEFT_SCOPED_EVENT("%s%s", std::string(62, 'a').c_str(), "\xc3\xa4");
   });
-  EXPECT_EQ(count(trace, R"("quote \" backslash \\ newline \u000a end")"), 1);
+  EXPECT_EQ(count(trace, R"("quote \" backslash \\ newline \u000a end")"), 1U);
   EXPECT_EQ(count(trace, "\\u0001"), Trace::MaxEventNameLength - 1);
-  EXPECT_EQ(count(trace, std::string(62, 'a').append("\\ufffd\"")), 1);
+  EXPECT_EQ(count(trace, std::string(62, 'a').append("\\ufffd\"")), 1U);
 }
 
 TEST(TraceDeathTest, ATraceWithoutEventsSaysOnlyWhoseItIs) {
   const std::string trace = traceOf([] { Trace::get(); });
-  EXPECT_EQ(count(trace, "\"traceEvents\":["), 1);
-  EXPECT_EQ(count(trace, "\"ph\":"), 1);
-  EXPECT_EQ(count(trace, "\"name\":\"process_name\""), 1);
+  EXPECT_EQ(count(trace, "\"traceEvents\":["), 1U);
+  EXPECT_EQ(count(trace, "\"ph\":"), 1U);
+  EXPECT_EQ(count(trace, "\"name\":\"process_name\""), 1U);
 }
 
 TEST(TraceDeathTest, EachFiberHasALineOfItsOwn) {
@@ -137,7 +132,7 @@ TEST(TraceDeathTest, EachFiberHasALineOfItsOwn) {
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_NE(lines[0], lines[1]);
   for (const std::string& line : lines) {
-    EXPECT_EQ(count(nameOf(trace, line), "worker 0, fiber "), 1) << nameOf(trace, line);
+    EXPECT_EQ(count(nameOf(trace, line), "worker 0, fiber "), 1U) << nameOf(trace, line);
   }
 }
 
@@ -161,10 +156,10 @@ TEST(TraceDeathTest, MacrosAndTheRecordersOwnScopesShareALine) {
   ASSERT_EQ(outer.size(), 1u);
   EXPECT_EQ(rowsOf(trace, "\"name\":\"by a macro\""), outer);
   EXPECT_EQ(rowsOf(trace, "\"name\":\"mark\""), outer);
-  EXPECT_EQ(count(nameOf(trace, outer[0]), "reader (worker 0, fiber "), 1) << nameOf(trace, outer[0]);
+  EXPECT_EQ(count(nameOf(trace, outer[0]), "reader (worker 0, fiber "), 1U) << nameOf(trace, outer[0]);
   const std::vector<std::string> own = rowsOf(trace, "\"name\":\"of the bound thread\"");
   ASSERT_EQ(own.size(), 1u);
-  EXPECT_EQ(count(nameOf(trace, own[0]), "bound thread "), 1) << nameOf(trace, own[0]);
+  EXPECT_EQ(count(nameOf(trace, own[0]), "bound thread "), 1U) << nameOf(trace, own[0]);
 }
 
 TEST(TraceDeathTest, WhatTheRecorderHoldsAlreadyIsWrittenToo) {
@@ -173,8 +168,8 @@ TEST(TraceDeathTest, WhatTheRecorderHoldsAlreadyIsWrittenToo) {
     trace::mark("early");
     WEFT_SCOPED_EVENT("late");
   });
-  EXPECT_EQ(count(trace, "\"name\":\"early\""), 1);
-  EXPECT_EQ(count(trace, "\"name\":\"late\""), 1);
+  EXPECT_EQ(count(trace, "\"name\":\"early\""), 1U);
+  EXPECT_EQ(count(trace, "\"name\":\"late\""), 1U);
 }
 
 TEST(TraceDeathTest, AStopEndsTheEvents) {
@@ -187,8 +182,8 @@ TEST(TraceDeathTest, AStopEndsTheEvents) {
     WEFT_NAME_THREAD("after");
     WEFT_SCOPED_ASYNC_EVENT(1, "after");
   });
-  EXPECT_EQ(count(trace, "\"name\":\"before\""), 1);
-  EXPECT_EQ(count(trace, "after"), 0);
+  EXPECT_EQ(count(trace, "\"name\":\"before\""), 1U);
+  EXPECT_EQ(count(trace, "after"), 0U);
 }
 
 TEST(TraceDeathTest, AChildThatExitsWritesNoFile) {
@@ -207,7 +202,7 @@ TEST(TraceDeathTest, AChildThatExitsWritesNoFile) {
       std::abort();
     }
   });
-  EXPECT_EQ(count(trace, "\"name\":\"of the parent\""), 1);
+  EXPECT_EQ(count(trace, "\"name\":\"of the parent\""), 1U);
 }
 
 TEST(TraceDeathTest, TheFolderIsTheOneOfTheFirstEvent) {
@@ -221,7 +216,7 @@ TEST(TraceDeathTest, TheFolderIsTheOneOfTheFirstEvent) {
     }
     EXPECT_EQ(chdir("/"), 0);
   });
-  EXPECT_EQ(count(trace, "\"name\":\"event\""), 1);
+  EXPECT_EQ(count(trace, "\"name\":\"event\""), 1U);
 }
 
 TEST(TraceDeathTest, EventsOfManyThreadsDoNotMix) {
@@ -239,8 +234,8 @@ TEST(TraceDeathTest, EventsOfManyThreadsDoNotMix) {
       thread.join();
     }
   });
-  EXPECT_EQ(count(trace, "\"name\":\"event\""), 2'000);
-  EXPECT_EQ(count(trace, "\"ph\":\"X\""), 2'000);
+  EXPECT_EQ(count(trace, "\"name\":\"event\""), 2'000U);
+  EXPECT_EQ(count(trace, "\"ph\":\"X\""), 2'000U);
 }
 
 TEST(TraceDeathTest, AFileThatCannotBeWrittenIsWarnedOf) {
@@ -263,8 +258,8 @@ TEST(TraceDeathTest, EventsBeginAndEndWithoutAScope) {
     Trace::get()->beginEvent("step %d", 1);
     Trace::get()->endEvent();
   });
-  EXPECT_EQ(count(trace, "\"ph\":\"X\""), 1);
-  EXPECT_EQ(count(trace, "\"name\":\"step 1\""), 1);
+  EXPECT_EQ(count(trace, "\"ph\":\"X\""), 1U);
+  EXPECT_EQ(count(trace, "\"name\":\"step 1\""), 1U);
 }
 
 TEST(TraceDeathTest, ANameThatCannotBeFormattedIsAQuestionMark) {
@@ -272,7 +267,7 @@ TEST(TraceDeathTest, ANameThatCannotBeFormattedIsAQuestionMark) {
     WEFT_SCOPED_EVENT("%ls", L"\u20ac");  // a character that the C locale has not
     WEFT_SCOPED_ASYNC_EVENT(1, "%ls", L"\u20ac");
   });
-  EXPECT_EQ(count(trace, "\"name\":\"?\""), 3);
+  EXPECT_EQ(count(trace, "\"name\":\"?\""), 3U);
 }
 
 TEST(TraceDeathTest, TheFileIsInTheCurrentFolderWhereNoneIsNamed) {
