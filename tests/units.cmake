@@ -42,7 +42,8 @@ endif()
 # These differ from their neighbours in how they are compiled or linked, or look at their program.
 set(unitTestsAlone core_file_test debug_test docs_examples_test hostile_namespace_test default_executor_test
   marl_options_test target_test overflow_test
-  overflow_fiber_test find_layout_test trace_dump_test trace_test trace_off_test unloading_test)
+  overflow_fiber_test find_layout_test trace_dump_test trace_limits_test trace_test trace_off_test
+  unloading_test)
 
 include(cmake/unit_programs.cmake)
 include(asio/asio.cmake)

@@ -19,19 +19,17 @@
 #include <vector>
 
 #include <weft/debug.h>
-#include <weft/event.h>
 #include <weft/sanitizers.h>
 #include <weft/scheduler.h>
 #include <weft/task.h>
-#include <weft/taskgroup.h>
 #include <weft/trace.h>
 #include <weft/waitgroup.h>
 #include <weft/watchdog.h>
 
 #include "children.h"
-#include "json_reader.h"
 #include "surroundings.h"
 #include "temporary_folder.h"
+#include "trace_files.h"
 #include "waiting.h"
 
 // Files of the flight recorder: what has them written, and what bad use says.
@@ -42,39 +40,11 @@ namespace trace_dump_test {
 using namespace std::chrono_literals;
 
 using tests::contentsOf;
+using tests::exists;
+using tests::isWholeJson;
 
-bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
-
-bool isWhole(const std::string& path) {
-  const std::string text = contentsOf(path);
-  return !text.empty() && tests::JsonReader(text).isValid();
-}
-
-void computeFor(std::chrono::nanoseconds time) {
-  const auto end = std::chrono::steady_clock::now() + time;
-  while (std::chrono::steady_clock::now() < end) {
-  }
-}
-
-class TraceDumpTest : public testing::Test {
- protected:
-  TraceDumpTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-  ~TraceDumpTest() override { trace::stop(); }
-
-  std::string path(const char* name = "late.json") const { return folder_.path() + "/" + name; }
-
- private:
-  tests::SharedTemporaryFolder folder_;
-};
+using TraceDumpTest = tests::TraceFilesTest;
 using TraceDumpDeathTest = TraceDumpTest;
-
-// Returns once the thread that dumps has written that file, and said so.
-void awaitTold(const std::string& file, const std::string& after) {
-  tests::awaitThat([&] { return isWhole(file); });
-  trace::dumpOnSignal(SIGUSR2, after.c_str());
-  raise(SIGUSR2);
-  tests::awaitThat([&] { return isWhole(after); });
-}
 
 // Some events of a task.
 void runATask() {
@@ -90,7 +60,7 @@ TEST_F(TraceDumpTest, AFileHasWhatWasMarked) {
   trace::start();
   runATask();
   ASSERT_TRUE(trace::dump(path().c_str()));
-  EXPECT_TRUE(isWhole(path()));
+  EXPECT_TRUE(isWholeJson(path()));
   EXPECT_NE(contentsOf(path()).find("of the task"), std::string::npos);
 }
 
@@ -125,7 +95,7 @@ TEST_F(TraceDumpDeathTest, ASecondStartChangesNothing) {
         }
       },
       "the end");
-  EXPECT_TRUE(isWhole(file));
+  EXPECT_TRUE(isWholeJson(file));
   EXPECT_FALSE(exists(other));
 }
 
@@ -144,7 +114,7 @@ TEST_F(TraceDumpTest, ARingThatIsTooSmallSaysWhatWasOverwritten) {
     }
   }).join();
   ASSERT_TRUE(trace::dump(path().c_str()));
-  EXPECT_TRUE(isWhole(path()));
+  EXPECT_TRUE(isWholeJson(path()));
   EXPECT_NE(contentsOf(path()).find(" older events were overwritten"), std::string::npos);
 }
 
@@ -158,11 +128,11 @@ TEST_F(TraceDumpDeathTest, ASignalHasAFileWritten) {
         runATask();
         raise(SIGUSR2);
         raise(SIGUSR2);
-        tests::awaitThat([&] { return isWhole(second); });
+        tests::awaitThat([&] { return isWholeJson(second); });
         std::exit(0);
       },
       testing::ExitedWithCode(0), "weft: the events of the flight recorder are in .*signal.json\n");
-  EXPECT_TRUE(isWhole(file));
+  EXPECT_TRUE(isWholeJson(file));
 }
 
 TEST_F(TraceDumpDeathTest, TheEnvironmentNamesTheSignalOfAFile) {
@@ -175,12 +145,12 @@ TEST_F(TraceDumpDeathTest, TheEnvironmentNamesTheSignalOfAFile) {
     if (*to != '\0') {
       raise(SIGUSR2);
       raise(SIGUSR2);
-      tests::awaitThat([&] { return isWhole(path("named-2.json")); });
+      tests::awaitThat([&] { return isWholeJson(path("named-2.json")); });
     }
     std::exit(0);
   };
   EXPECT_EXIT(obey(file.c_str()), testing::ExitedWithCode(0), "are in .*named.json");
-  EXPECT_TRUE(isWhole(path("named-3.json")));  // of the end
+  EXPECT_TRUE(isWholeJson(path("named-3.json")));  // of the end
   EXPECT_EXIT(obey(""), testing::ExitedWithCode(0),
               "WEFT_TRACE_SIGNAL=USR2 has no effect without WEFT_TRACE");
 }
@@ -205,7 +175,7 @@ TEST_F(TraceDumpTest, AFindingOfAWatchdogSaysWhereItsFileIs) {
   }
   EXPECT_TRUE(text.ends_with("weft: watchdog: the events of the flight recorder are in " + path() + "\n"))
       << text;
-  EXPECT_TRUE(isWhole(path()));
+  EXPECT_TRUE(isWholeJson(path()));
 }
 
 TEST_F(TraceDumpDeathTest, AFatalMessageHasAFileWritten) {
@@ -217,7 +187,7 @@ TEST_F(TraceDumpDeathTest, AFatalMessageHasAFileWritten) {
         WEFT_FATAL("the end");
       },
       testing::KilledBySignal(SIGABRT), "fatal: the end\n.*\nweft: the events .* are in .*late.json");
-  EXPECT_TRUE(isWhole(file));
+  EXPECT_TRUE(isWholeJson(file));
 }
 
 TEST_F(TraceDumpDeathTest, AnEscapedExceptionHasAFileWritten) {
@@ -230,7 +200,7 @@ TEST_F(TraceDumpDeathTest, AnEscapedExceptionHasAFileWritten) {
         tests::awaitThat([] { return false; });
       },
       testing::KilledBySignal(SIGABRT), "an exception escaped from a task.*lost(.|\n)*are in .*late.json");
-  EXPECT_TRUE(isWhole(file));
+  EXPECT_TRUE(isWholeJson(file));
 }
 
 #if !WEFT_ASAN && !WEFT_TSAN
@@ -250,7 +220,7 @@ TEST_F(TraceDumpDeathTest, AnOverflowHasAFileWritten) {
         tests::awaitThat([] { return false; });
       },
       testing::KilledBySignal(SIGSEGV), "stack overflow in fiber(.|\n)*are in .*late.json");
-  EXPECT_TRUE(isWhole(file));
+  EXPECT_TRUE(isWholeJson(file));
 }
 #endif
 
@@ -278,7 +248,7 @@ TEST_F(TraceDumpDeathTest, ManyFatalMessagesHaveOneFile) {
         }
       },
       testing::KilledBySignal(SIGABRT), "the end");
-  EXPECT_TRUE(isWhole(file));
+  EXPECT_TRUE(isWholeJson(file));
   EXPECT_FALSE(exists(path("late-2.json")));
 }
 
@@ -314,247 +284,6 @@ TEST_F(TraceDumpDeathTest, AFatalMessageEndsTheProcessIfTheFileTakesForEver) {
       testing::KilledBySignal(SIGABRT), "the end(.|\n)*the events of the flight recorder are not written");
 }
 
-TEST_F(TraceDumpDeathTest, ALongRunHasAFileWritten) {
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        tests::endWithTheTest();
-        trace::start({.path = file.c_str(), .longestRun = 2ms, .dumpInterval = 1h});
-        {
-          Scheduler scheduler(Scheduler::Config{});
-          Scheduler::Binding bound(scheduler);
-          schedule([] {});  // not late
-          schedule([] { computeFor(3ms); });
-        }
-        awaitTold(file, path("after.json"));
-        // Within the interval there is no other one.
-        Scheduler scheduler(Scheduler::Config{});
-        Scheduler::Binding bound(scheduler);
-        const WaitGroup done(1);
-        schedule([] { computeFor(3ms); });
-        schedule([done] { done.done(); });
-        done.wait();
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0),
-      "weft: task .*ALongRunHasAFileWritten.* ran for [0-9.]+ ms in one go on main thread [0-9]+, "
-      "longer than trace::Config::longestRun: "
-      "the events of the flight recorder are in .*late.json\n");
-  EXPECT_NE(contentsOf(file).find("longer than trace::Config::longestRun"), std::string::npos);
-  EXPECT_FALSE(exists(path("late-2.json")));
-}
-
-TEST_F(TraceDumpDeathTest, TheEnvironmentSetsLimits) {
-  const std::string file = path();
-  const auto obey = [&](const char* to, const char* run, const char* wake) {
-    setenv("WEFT_TRACE", to, 1);
-    unlink(file.c_str());  // of a process before
-    unlink(path("after.json").c_str());
-    setenv("WEFT_TRACE_LONGEST_RUN", run, 1);
-    setenv("WEFT_TRACE_LONGEST_WAKE", wake, 1);
-    tests::endWithTheTest();
-    {
-      Scheduler scheduler(Scheduler::Config{});
-      Scheduler::Binding bound(scheduler);
-      const Event event;
-      schedule([event] { event.wait(); });
-      schedule([event] {
-        event.signal();
-        computeFor(2ms);
-      });
-    }
-    if (*to != '\0' && (run == std::string("1.5") || wake == std::string("0.5"))) {
-      awaitTold(file, path("after.json"));
-    }
-    std::exit(0);
-  };
-  const auto ends = testing::ExitedWithCode(0);
-  EXPECT_EXIT(obey(file.c_str(), "1.5", ""), ends, "longer than trace::Config::longestRun: .*late.json\n");
-  EXPECT_EXIT(obey(file.c_str(), "", "0.5"), ends, "longer than trace::Config::longestWake; .*late.json\n");
-  for (const char* const wrong : {"soon", "-1", "1.5.5", "0", "1e9", "99999999999999999999"}) {
-    EXPECT_EXIT(obey(file.c_str(), wrong, ""), ends,
-                "WEFT_TRACE_LONGEST_RUN=.* is no number of milliseconds");
-  }
-  EXPECT_EXIT(obey("", "", "0.5"), ends, "WEFT_TRACE_LONGEST_WAKE=0.5 has no effect without WEFT_TRACE");
-}
-
-// A task that lives long, and waits and yields meanwhile, does not run long.
-TEST_F(TraceDumpDeathTest, ManyRunsOfATaskAreNoLongRun) {
-  // Longer than a system takes the processor away from a thread.
-  constexpr auto kLimit = 400ms;
-  constexpr auto kRun = 70ms;
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        trace::start({.path = file.c_str(), .longestRun = kLimit, .dumpInterval = 0s});
-        Scheduler scheduler(Scheduler::Config{});
-        Scheduler::Binding bound(scheduler);
-        const Event never;
-        const WaitGroup done(1);
-        schedule([=] {
-          for (int i = 0; i < 3; ++i) {
-            schedule([=] { computeFor(kRun); });
-            yield();  // to that task
-            computeFor(kRun);
-            never.wait_for(kRun);
-          }
-          done.done();
-        });
-        done.wait();
-        computeFor(kLimit + 10ms);  // outside of tasks
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0), "^$");
-}
-
-TEST_F(TraceDumpDeathTest, ALongRunIsToldWhileItsTaskLives) {
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        tests::endWithTheTest();
-        trace::start({.path = file.c_str(), .longestRun = 2ms, .dumpInterval = 1h});
-        Scheduler scheduler(tests::smallConfig(1));
-        scheduler.enqueue(Task([=] {
-          const Event never;
-          while (!isWhole(file)) {
-            computeFor(3ms);
-            never.wait_for(1ms);
-          }
-        }));
-        awaitTold(file, path("after.json"));
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0), "weft: task .* ran for [0-9.]+ ms in one go on worker 0, longer than");
-  EXPECT_TRUE(isWhole(file));
-}
-
-TEST_F(TraceDumpDeathTest, ATaskInPlaceCountsForTheOneThatWaitsForIt) {
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        tests::endWithTheTest();
-        trace::start({.path = file.c_str(), .longestRun = 4ms, .dumpInterval = 1h});
-        {
-          Scheduler scheduler(Scheduler::Config{});
-          Scheduler::Binding bound(scheduler);
-          schedule([] {
-            TaskGroup group;
-            group.run([] { computeFor(2ms); });
-            group.run([] { computeFor(2ms); });
-            group.wait();
-          });
-        }
-        awaitTold(file, path("after.json"));
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0), "weft: task .* ran for [0-9.]+ ms in one go on main thread");
-  EXPECT_TRUE(isWhole(file));
-}
-
-TEST_F(TraceDumpDeathTest, ALateWakeHasAFileWritten) {
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        tests::endWithTheTest();
-        trace::start({.path = file.c_str(), .longestWake = 2ms});
-        {
-          Scheduler scheduler(Scheduler::Config{});
-          Scheduler::Binding bound(scheduler);
-          const Event event;
-          schedule([event] { event.wait(); });
-          schedule([event] {
-            event.signal();
-            computeFor(3ms);
-          });
-        }
-        awaitTold(file, path("after.json"));
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0),
-      "task .* went on only [0-9.]+ ms after it was woken, longer than trace::Config::longestWake; "
-      "main thread [0-9]+ ran task .* for [0-9.]+ ms of these: the events ");
-}
-
-TEST_F(TraceDumpDeathTest, ALateTimerHasAFileWritten) {
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        tests::endWithTheTest();
-        trace::start({.path = file.c_str(), .longestWake = 2ms});
-        {
-          Scheduler scheduler(Scheduler::Config{});
-          Scheduler::Binding bound(scheduler);
-          schedule([=] {
-            const Event never;
-            while (!isWhole(file)) {
-              schedule([] { computeFor(10ms); });
-              never.wait_for(1ms);
-            }
-          });
-        }
-        awaitTold(file, path("after.json"));
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0),
-      "task .* went on only [0-9.]+ ms after its time had come, longer than trace::Config::longestWake");
-}
-
-TEST_F(TraceDumpDeathTest, ATaskThatRanLongBeforeTheWakeIsNotBlamed) {
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        tests::endWithTheTest();
-        trace::start({.path = file.c_str(), .longestWake = 2ms});
-        {
-          Scheduler scheduler(Scheduler::Config{});
-          Scheduler::Binding bound(scheduler);
-          const Event event;
-          const WaitGroup done(1);
-          schedule([=] {
-            event.wait();
-            done.done();
-          });
-          yield();  // until it waits
-          schedule([] { computeFor(5ms); });
-          yield();
-          event.signal();
-          computeFor(3ms);  // outside of tasks
-          done.wait();
-        }
-        awaitTold(file, path("after.json"));
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0), "after it was woken, longer than trace::Config::longestWake: the events ");
-}
-
-// What a fiber has run since an earlier wake does not count, nor do its waits.
-TEST_F(TraceDumpDeathTest, LongRunsAndLongWaitsAreNoLateWakes) {
-  // Longer than a system takes the processor away from a thread that has just woken a fiber.
-  constexpr auto kLimit = 400ms;
-  constexpr auto kLonger = 480ms;
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        trace::start({.path = file.c_str(), .longestWake = kLimit, .dumpInterval = 0s});
-        Scheduler scheduler(Scheduler::Config{});
-        Scheduler::Binding bound(scheduler);
-        const Event event;
-        const Event other;
-        const WaitGroup done(1);
-        schedule([=] {
-          event.wait();
-          computeFor(kLonger);
-          yield();
-          other.wait_for(kLonger);
-          done.done();
-        });
-        schedule([event] { event.signal(); });
-        done.wait();
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0), "^$");
-}
-
 TEST_F(TraceDumpDeathTest, TheNewestReplacesTheEighth) {
   const std::string file = path("many.json");
   EXPECT_EXIT(
@@ -566,11 +295,11 @@ TEST_F(TraceDumpDeathTest, TheNewestReplacesTheEighth) {
         for (int i = 0; i < 12; ++i) {
           raise(SIGUSR2);
         }
-        tests::awaitThat([&] { return isWhole(path("many-8.json")); });
+        tests::awaitThat([&] { return isWholeJson(path("many-8.json")); });
         std::exit(0);
       },
       testing::ExitedWithCode(0), "are in .*many-7.json");
-  EXPECT_TRUE(isWhole(path("many-7.json")));
+  EXPECT_TRUE(isWholeJson(path("many-7.json")));
   EXPECT_FALSE(exists(path("many-9.json")));
 }
 
@@ -586,7 +315,7 @@ void dumpWhileItChanges(const std::string& file, int numDumps, const std::functi
   });
   for (int i = 0; i < numDumps; ++i) {
     EXPECT_TRUE(trace::dump(file.c_str()));
-    EXPECT_TRUE(isWhole(file));
+    EXPECT_TRUE(isWholeJson(file));
   }
   isOver = true;
   changer.join();
@@ -651,7 +380,7 @@ TEST_F(TraceDumpDeathTest, TheProcessMayEndMeanwhile) {
         std::exit(0);
       },
       testing::ExitedWithCode(0), "^$");
-  EXPECT_TRUE(isWhole(path("end.json")));
+  EXPECT_TRUE(isWholeJson(path("end.json")));
 }
 
 #if !WEFT_ASAN && !WEFT_TSAN
@@ -673,7 +402,7 @@ TEST_F(TraceDumpDeathTest, MemoryThatIsRefusedForARingIsNoted) {
         std::exit(trace::dump(file.c_str()) ? 0 : 1);
       },
       testing::ExitedWithCode(0), "");
-  EXPECT_TRUE(isWhole(file));
+  EXPECT_TRUE(isWholeJson(file));
   EXPECT_NE(contentsOf(file).find("The events of 1 thread are missing: there was no memory"),
             std::string::npos);
 }
@@ -694,7 +423,7 @@ TEST_F(TraceDumpTest, AChildOfForkWritesWhenItIsAskedAndNotByItself) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status;
-  EXPECT_TRUE(isWhole(file));
+  EXPECT_TRUE(isWholeJson(file));
   EXPECT_FALSE(exists(path("by_itself.json")));
 }
 
