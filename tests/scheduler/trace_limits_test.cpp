@@ -31,42 +31,68 @@ using tests::contentsOf;
 using tests::exists;
 using tests::isWholeJson;
 
-using TraceLimitsDeathTest = tests::TraceFilesTest;
-
 void computeFor(std::chrono::nanoseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < end) {
   }
 }
 
-// Returns once the thread that dumps has written that file, and said so.
-void awaitTold(const std::string& file, const std::string& after) {
-  tests::awaitThat([&] { return isWholeJson(file); });
-  trace::dumpOnSignal(SIGUSR2, after.c_str());
-  raise(SIGUSR2);
-  tests::awaitThat([&] { return isWholeJson(after); });
+// Runs what `code` schedules on this thread alone.
+template <class F>
+void runTasks(F code) {
+  Scheduler scheduler(Scheduler::Config{});
+  Scheduler::Binding bound(scheduler);
+  code();
 }
+
+class TraceLimitsDeathTest : public tests::TraceFilesTest {
+ protected:
+  // In a process of its own. What takes too long has path() written.
+  void record(trace::Config limits) const {
+    tests::endWithTheTest();
+    const std::string file = path();
+    limits.path = file.c_str();
+    trace::start(limits);
+  }
+
+  // Returns once the thread that dumps has written path(), and said so.
+  void awaitTold() const {
+    const std::string after = path("after.json");
+    tests::awaitThat([&] { return isWholeJson(path()); });
+    trace::dumpOnSignal(SIGUSR2, after.c_str());
+    raise(SIGUSR2);
+    tests::awaitThat([&] { return isWholeJson(after); });
+  }
+
+  template <class F>
+  void exitAtTheEnd(const trace::Config& limits, F code) const {
+    record(limits);
+    runTasks(code);
+    std::exit(0);
+  }
+
+  // Has `code` run with limits of which something is longer, and ends the process when that is told.
+  template <class F>
+  void exitWhenTold(const trace::Config& limits, F code) const {
+    record(limits);
+    runTasks(code);
+    awaitTold();
+    std::exit(0);
+  }
+};
 
 TEST_F(TraceLimitsDeathTest, ALongRunHasAFileWritten) {
   const std::string file = path();
   EXPECT_EXIT(
       {
-        tests::endWithTheTest();
-        trace::start({.path = file.c_str(), .longestRun = 2ms, .dumpInterval = 1h});
-        {
-          Scheduler scheduler(Scheduler::Config{});
-          Scheduler::Binding bound(scheduler);
+        record({.longestRun = 2ms, .dumpInterval = 1h});
+        runTasks([] {
           schedule([] {});  // not late
           schedule([] { computeFor(3ms); });
-        }
-        awaitTold(file, path("after.json"));
+        });
+        awaitTold();
         // Within the interval there is no other one.
-        Scheduler scheduler(Scheduler::Config{});
-        Scheduler::Binding bound(scheduler);
-        const WaitGroup done(1);
-        schedule([] { computeFor(3ms); });
-        schedule([done] { done.done(); });
-        done.wait();
+        runTasks([] { schedule([] { computeFor(3ms); }); });
         std::exit(0);
       },
       testing::ExitedWithCode(0),
@@ -81,8 +107,7 @@ TEST_F(TraceLimitsDeathTest, ALongRunIsToldWhileItsTaskLives) {
   const std::string file = path();
   EXPECT_EXIT(
       {
-        tests::endWithTheTest();
-        trace::start({.path = file.c_str(), .longestRun = 2ms, .dumpInterval = 1h});
+        record({.longestRun = 2ms, .dumpInterval = 1h});
         Scheduler scheduler(tests::smallConfig(1));
         scheduler.enqueue(Task([=] {
           const Event never;
@@ -91,7 +116,7 @@ TEST_F(TraceLimitsDeathTest, ALongRunIsToldWhileItsTaskLives) {
             never.wait_for(1ms);
           }
         }));
-        awaitTold(file, path("after.json"));
+        awaitTold();
         std::exit(0);
       },
       testing::ExitedWithCode(0), "weft: task .* ran for [0-9.]+ ms in one go on worker 0, longer than");
@@ -99,26 +124,17 @@ TEST_F(TraceLimitsDeathTest, ALongRunIsToldWhileItsTaskLives) {
 }
 
 TEST_F(TraceLimitsDeathTest, ATaskInPlaceCountsForTheOneThatWaitsForIt) {
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        tests::endWithTheTest();
-        trace::start({.path = file.c_str(), .longestRun = 4ms, .dumpInterval = 1h});
-        {
-          Scheduler scheduler(Scheduler::Config{});
-          Scheduler::Binding bound(scheduler);
-          schedule([] {
-            TaskGroup group;
-            group.run([] { computeFor(2ms); });
-            group.run([] { computeFor(2ms); });
-            group.wait();
-          });
-        }
-        awaitTold(file, path("after.json"));
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0), "weft: task .* ran for [0-9.]+ ms in one go on main thread");
-  EXPECT_TRUE(isWholeJson(file));
+  const auto code = [] {
+    schedule([] {
+      TaskGroup group;
+      group.run([] { computeFor(2ms); });
+      group.run([] { computeFor(2ms); });
+      group.wait();
+    });
+  };
+  EXPECT_EXIT(exitWhenTold({.longestRun = 4ms, .dumpInterval = 1h}, code), testing::ExitedWithCode(0),
+              "weft: task .* ran for [0-9.]+ ms in one go on main thread");
+  EXPECT_TRUE(isWholeJson(path()));
 }
 
 // A task that lives long, and waits and yields meanwhile, does not run long.
@@ -126,104 +142,71 @@ TEST_F(TraceLimitsDeathTest, ManyRunsOfATaskAreNoLongRun) {
   // Longer than a system takes the processor away from a thread.
   constexpr auto kLimit = 400ms;
   constexpr auto kRun = 70ms;
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        trace::start({.path = file.c_str(), .longestRun = kLimit, .dumpInterval = 0s});
-        Scheduler scheduler(Scheduler::Config{});
-        Scheduler::Binding bound(scheduler);
-        const Event never;
-        const WaitGroup done(1);
-        schedule([=] {
-          for (int i = 0; i < 3; ++i) {
-            schedule([=] { computeFor(kRun); });
-            yield();  // to that task
-            computeFor(kRun);
-            never.wait_for(kRun);
-          }
-          done.done();
-        });
-        done.wait();
-        computeFor(kLimit + 10ms);  // outside of tasks
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0), "^$");
+  const auto code = [=] {
+    const Event never;
+    const WaitGroup done(1);
+    schedule([=] {
+      for (int i = 0; i < 3; ++i) {
+        schedule([=] { computeFor(kRun); });
+        yield();  // to that task
+        computeFor(kRun);
+        never.wait_for(kRun);
+      }
+      done.done();
+    });
+    done.wait();
+    computeFor(kLimit + 10ms);  // outside of tasks
+  };
+  EXPECT_EXIT(exitAtTheEnd({.longestRun = kLimit, .dumpInterval = 0s}, code), testing::ExitedWithCode(0),
+              "^$");
 }
 
 TEST_F(TraceLimitsDeathTest, ALateWakeHasAFileWritten) {
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        tests::endWithTheTest();
-        trace::start({.path = file.c_str(), .longestWake = 2ms});
-        {
-          Scheduler scheduler(Scheduler::Config{});
-          Scheduler::Binding bound(scheduler);
-          const Event event;
-          schedule([event] { event.wait(); });
-          schedule([event] {
-            event.signal();
-            computeFor(3ms);
-          });
-        }
-        awaitTold(file, path("after.json"));
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0),
-      "task .* went on only [0-9.]+ ms after it was woken, longer than trace::Config::longestWake; "
-      "main thread [0-9]+ ran task .* for [0-9.]+ ms of these: the events ");
+  const auto code = [] {
+    const Event event;
+    schedule([event] { event.wait(); });
+    schedule([event] {
+      event.signal();
+      computeFor(3ms);
+    });
+  };
+  EXPECT_EXIT(exitWhenTold({.longestWake = 2ms}, code), testing::ExitedWithCode(0),
+              "task .* went on only [0-9.]+ ms after it was woken, longer than trace::Config::longestWake; "
+              "main thread [0-9]+ ran task .* for [0-9.]+ ms of these: the events ");
 }
 
 TEST_F(TraceLimitsDeathTest, ALateTimerHasAFileWritten) {
-  const std::string file = path();
+  const auto code = [this] {
+    schedule([this] {
+      const Event never;
+      while (!isWholeJson(path())) {
+        schedule([] { computeFor(10ms); });
+        never.wait_for(1ms);
+      }
+    });
+  };
   EXPECT_EXIT(
-      {
-        tests::endWithTheTest();
-        trace::start({.path = file.c_str(), .longestWake = 2ms});
-        {
-          Scheduler scheduler(Scheduler::Config{});
-          Scheduler::Binding bound(scheduler);
-          schedule([=] {
-            const Event never;
-            while (!isWholeJson(file)) {
-              schedule([] { computeFor(10ms); });
-              never.wait_for(1ms);
-            }
-          });
-        }
-        awaitTold(file, path("after.json"));
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0),
+      exitWhenTold({.longestWake = 2ms}, code), testing::ExitedWithCode(0),
       "task .* went on only [0-9.]+ ms after its time had come, longer than trace::Config::longestWake");
 }
 
 TEST_F(TraceLimitsDeathTest, ATaskThatRanLongBeforeTheWakeIsNotBlamed) {
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        tests::endWithTheTest();
-        trace::start({.path = file.c_str(), .longestWake = 2ms});
-        {
-          Scheduler scheduler(Scheduler::Config{});
-          Scheduler::Binding bound(scheduler);
-          const Event event;
-          const WaitGroup done(1);
-          schedule([=] {
-            event.wait();
-            done.done();
-          });
-          yield();  // until it waits
-          schedule([] { computeFor(5ms); });
-          yield();
-          event.signal();
-          computeFor(3ms);  // outside of tasks
-          done.wait();
-        }
-        awaitTold(file, path("after.json"));
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0), "after it was woken, longer than trace::Config::longestWake: the events ");
+  const auto code = [] {
+    const Event event;
+    const WaitGroup done(1);
+    schedule([=] {
+      event.wait();
+      done.done();
+    });
+    yield();  // until it waits
+    schedule([] { computeFor(5ms); });
+    yield();
+    event.signal();
+    computeFor(3ms);  // outside of tasks
+    done.wait();
+  };
+  EXPECT_EXIT(exitWhenTold({.longestWake = 2ms}, code), testing::ExitedWithCode(0),
+              "after it was woken, longer than trace::Config::longestWake: the events ");
 }
 
 // What a fiber has run since an earlier wake does not count, nor do its waits.
@@ -231,27 +214,22 @@ TEST_F(TraceLimitsDeathTest, LongRunsAndLongWaitsAreNoLateWakes) {
   // Longer than a system takes the processor away from a thread that has just woken a fiber.
   constexpr auto kLimit = 400ms;
   constexpr auto kLonger = 480ms;
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        trace::start({.path = file.c_str(), .longestWake = kLimit, .dumpInterval = 0s});
-        Scheduler scheduler(Scheduler::Config{});
-        Scheduler::Binding bound(scheduler);
-        const Event event;
-        const Event other;
-        const WaitGroup done(1);
-        schedule([=] {
-          event.wait();
-          computeFor(kLonger);
-          yield();
-          other.wait_for(kLonger);
-          done.done();
-        });
-        schedule([event] { event.signal(); });
-        done.wait();
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0), "^$");
+  const auto code = [=] {
+    const Event event;
+    const Event other;
+    const WaitGroup done(1);
+    schedule([=] {
+      event.wait();
+      computeFor(kLonger);
+      yield();
+      other.wait_for(kLonger);
+      done.done();
+    });
+    schedule([event] { event.signal(); });
+    done.wait();
+  };
+  EXPECT_EXIT(exitAtTheEnd({.longestWake = kLimit, .dumpInterval = 0s}, code), testing::ExitedWithCode(0),
+              "^$");
 }
 
 TEST_F(TraceLimitsDeathTest, TheEnvironmentSetsLimits) {
@@ -263,18 +241,16 @@ TEST_F(TraceLimitsDeathTest, TheEnvironmentSetsLimits) {
     setenv("WEFT_TRACE_LONGEST_RUN", run, 1);
     setenv("WEFT_TRACE_LONGEST_WAKE", wake, 1);
     tests::endWithTheTest();
-    {
-      Scheduler scheduler(Scheduler::Config{});
-      Scheduler::Binding bound(scheduler);
+    runTasks([] {
       const Event event;
       schedule([event] { event.wait(); });
       schedule([event] {
         event.signal();
         computeFor(2ms);
       });
-    }
+    });
     if (*to != '\0' && (run == std::string("1.5") || wake == std::string("0.5"))) {
-      awaitTold(file, path("after.json"));
+      awaitTold();
     }
     std::exit(0);
   };
