@@ -64,11 +64,17 @@ class TraceLimitsDeathTest : public tests::TraceFilesTest {
     tests::awaitThat([&] { return isWholeJson(after); });
   }
 
+  // Has `code` run with limits of which nothing is longer, and ends the process.
   template <class F>
-  void exitAtTheEnd(const trace::Config& limits, F code) const {
+  void exitWithAllEvents(const trace::Config& limits, F code) const {
     record(limits);
     runTasks(code);
-    std::exit(0);
+    std::exit(trace::dump(path("all.json").c_str()) ? 0 : 1);
+  }
+  // What is longer than a limit is marked at once, and told later by another thread.
+  void expectThatNothingIsMarked() const {
+    EXPECT_TRUE(isWholeJson(path("all.json")));
+    EXPECT_EQ(contentsOf(path("all.json")).find("longer than trace::Config"), std::string::npos);
   }
 
   // Has `code` run with limits of which something is longer, and ends the process when that is told.
@@ -156,9 +162,13 @@ TEST_F(TraceLimitsDeathTest, ManyRunsOfATaskAreNoLongRun) {
     });
     done.wait();
     computeFor(kLimit + 10ms);  // outside of tasks
+    const WaitGroup over(1);
+    schedule([over] { over.done(); });
+    over.wait();  // that ends what would be a run
   };
-  EXPECT_EXIT(exitAtTheEnd({.longestRun = kLimit, .dumpInterval = 0s}, code), testing::ExitedWithCode(0),
+  EXPECT_EXIT(exitWithAllEvents({.longestRun = kLimit, .dumpInterval = 0s}, code), testing::ExitedWithCode(0),
               "^$");
+  expectThatNothingIsMarked();
 }
 
 TEST_F(TraceLimitsDeathTest, ALateWakeHasAFileWritten) {
@@ -228,8 +238,9 @@ TEST_F(TraceLimitsDeathTest, LongRunsAndLongWaitsAreNoLateWakes) {
     schedule([event] { event.signal(); });
     done.wait();
   };
-  EXPECT_EXIT(exitAtTheEnd({.longestWake = kLimit, .dumpInterval = 0s}, code), testing::ExitedWithCode(0),
-              "^$");
+  EXPECT_EXIT(exitWithAllEvents({.longestWake = kLimit, .dumpInterval = 0s}, code),
+              testing::ExitedWithCode(0), "^$");
+  expectThatNothingIsMarked();
 }
 
 TEST_F(TraceLimitsDeathTest, TheEnvironmentSetsLimits) {
