@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +29,7 @@
 #include <weft/watchdog.h>
 
 #include "children.h"
+#include "scheduler/trace/trace_file.h"
 #include "surroundings.h"
 #include "temporary_folder.h"
 #include "trace_files.h"
@@ -284,23 +287,17 @@ TEST_F(TraceDumpDeathTest, AFatalMessageEndsTheProcessIfTheFileTakesForEver) {
       testing::KilledBySignal(SIGABRT), "the end(.|\n)*the events of the flight recorder are not written");
 }
 
-TEST_F(TraceDumpDeathTest, TheNewestReplacesTheEighth) {
-  const std::string file = path("many.json");
-  EXPECT_EXIT(
-      {
-        tests::endWithTheTest();
-        trace::start();
-        trace::mark("mark");
-        trace::dumpOnSignal(SIGUSR2, file.c_str());
-        for (int i = 0; i < 12; ++i) {
-          raise(SIGUSR2);
-        }
-        tests::awaitThat([&] { return isWholeJson(path("many-8.json")); });
-        std::exit(0);
-      },
-      testing::ExitedWithCode(0), "are in .*many-7.json");
-  EXPECT_TRUE(isWholeJson(path("many-7.json")));
-  EXPECT_FALSE(exists(path("many-9.json")));
+TEST(TraceFileTest, TheNewestReplacesTheEighth) {
+  const tests::TemporaryFolder folder;
+  const std::string begin = folder.path() + "/late";
+  detail::TraceFile& file = detail::TraceFile::of((begin + ".json").c_str());
+  char path[PATH_MAX];
+  for (int i = 1; i <= 12; ++i) {
+    file.nextPath(false, path);
+    EXPECT_EQ(path, begin + (i == 1 ? "" : "-" + std::to_string(std::min(i, 8))) + ".json");
+  }
+  file.nextPath(true, path);
+  EXPECT_EQ(path, begin + "-9.json");
 }
 
 // Each dump is whole, whatever comes and goes meanwhile.
