@@ -231,7 +231,8 @@ TEST_F(TraceLimitsDeathTest, LongRunsAndLongWaitsAreNoLateWakes) {
     schedule([=] {
       event.wait();
       computeFor(kLonger);
-      yield();
+      schedule([] {});
+      yield();  // to that task
       other.wait_for(kLonger);
       done.done();
     });
