@@ -13,4 +13,7 @@ inline void spinUntil(std::chrono::steady_clock::time_point time) {
   }
 }
 
+// Keeps the thread for `time` at least.
+inline void spinFor(std::chrono::nanoseconds time) { spinUntil(std::chrono::steady_clock::now() + time); }
+
 }  // namespace weft::tests

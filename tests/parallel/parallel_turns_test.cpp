@@ -34,9 +34,8 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using tests::inTask;
+using tests::spinFor;
 using tests::spinUntil;
-
-void spinFor(microseconds time) { spinUntil(steady_clock::now() + time); }
 
 using Step = std::function<void()>;
 

@@ -16,6 +16,7 @@
 #include <weft/waitgroup.h>
 
 #include "scheduler/worker/worker.h"
+#include "spin_until.h"
 #include "with_scheduler.h"
 #include "workers.h"
 
@@ -23,13 +24,7 @@ namespace weft {
 namespace {
 
 using std::chrono::milliseconds;
-
-// Keeps the thread for `duration` at least.
-void compute(std::chrono::nanoseconds duration) {
-  const auto end = std::chrono::steady_clock::now() + duration;
-  while (std::chrono::steady_clock::now() < end) {
-  }
-}
+using tests::spinFor;
 
 // One bound thread without workers, which follows once it has waited.
 class MeasureTest : public ::testing::Test {
@@ -57,7 +52,7 @@ class MeasureTest : public ::testing::Test {
 
 TEST_F(MeasureTest, MeasuresTasks) {
   const Histogram before = stats().runTimes;
-  schedule([] { compute(milliseconds(2)); });
+  schedule([] { spinFor(milliseconds(2)); });
   schedule([] {});
   letAllEnd();
   const Histogram after = stats().runTimes;
@@ -83,7 +78,7 @@ TEST_F(MeasureTest, MeasuresHowLongAWokenFiberIsReady) {
   letAllEnd();
   const Histogram before = stats().wakeDelays;
   go.signal();
-  compute(milliseconds(2));
+  spinFor(milliseconds(2));
   letAllEnd();
   const Histogram after = stats().wakeDelays;
   EXPECT_GT(after.count(), before.count());
@@ -110,7 +105,7 @@ TEST_F(MeasureTest, ATimerIsAWake) {
   const Histogram before = stats().wakeDelays;
   schedule([] {
     sleep_for(milliseconds(1));
-    compute(milliseconds(2));
+    spinFor(milliseconds(2));
   });
   letAllEnd();
   while (stats().numTimers != 0 || stats().numBlockedFibers != 0) {

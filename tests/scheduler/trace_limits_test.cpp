@@ -18,6 +18,7 @@
 
 #include "children.h"
 #include "scheduler/trace/late_watch.h"
+#include "spin_until.h"
 #include "temporary_folder.h"
 #include "trace_files.h"
 #include "waiting.h"
@@ -30,12 +31,7 @@ namespace trace_limits_test {
 using namespace std::chrono_literals;
 using tests::contentsOf;
 using tests::isWholeJson;
-
-void computeFor(std::chrono::nanoseconds time) {
-  const auto end = std::chrono::steady_clock::now() + time;
-  while (std::chrono::steady_clock::now() < end) {
-  }
-}
+using tests::spinFor;
 
 // Runs what `code` schedules on this thread alone.
 template <class F>
@@ -94,12 +90,12 @@ TEST_F(TraceLimitsDeathTest, ALongRunHasAFileWritten) {
         record({.longestRun = 2ms, .dumpInterval = 1h});
         runTasks([] {
           schedule([] {});  // not late
-          schedule([] { computeFor(3ms); });
+          schedule([] { spinFor(3ms); });
         });
         awaitTold();
         // Within the interval no other one is told. What is to be told stands there as soon as a task ends.
         const void* const told = detail::lateWatch.late().task;
-        runTasks([] { schedule([] { computeFor(4ms); }); });
+        runTasks([] { schedule([] { spinFor(4ms); }); });
         std::exit(detail::lateWatch.late().task == told ? 0 : 1);
       },
       testing::ExitedWithCode(0),
@@ -118,7 +114,7 @@ TEST_F(TraceLimitsDeathTest, ALongRunIsToldWhileItsTaskLives) {
         scheduler.enqueue(Task([=] {
           const Event never;
           while (!isWholeJson(file)) {
-            computeFor(3ms);
+            spinFor(3ms);
             never.wait_for(1ms);
           }
         }));
@@ -133,8 +129,8 @@ TEST_F(TraceLimitsDeathTest, ATaskInPlaceCountsForTheOneThatWaitsForIt) {
   const auto code = [] {
     schedule([] {
       TaskGroup group;
-      group.run([] { computeFor(2ms); });
-      group.run([] { computeFor(2ms); });
+      group.run([] { spinFor(2ms); });
+      group.run([] { spinFor(2ms); });
       group.wait();
     });
   };
@@ -153,15 +149,15 @@ TEST_F(TraceLimitsDeathTest, ManyRunsOfATaskAreNoLongRun) {
     const WaitGroup done(1);
     schedule([=] {
       for (int i = 0; i < 3; ++i) {
-        schedule([=] { computeFor(kRun); });
+        schedule([=] { spinFor(kRun); });
         yield();  // to that task
-        computeFor(kRun);
+        spinFor(kRun);
         never.wait_for(kRun);
       }
       done.done();
     });
     done.wait();
-    computeFor(kLimit + 10ms);  // outside of tasks
+    spinFor(kLimit + 10ms);  // outside of tasks
     const WaitGroup over(1);
     schedule([over] { over.done(); });
     over.wait();  // that ends what would be a run
@@ -177,7 +173,7 @@ TEST_F(TraceLimitsDeathTest, ALateWakeHasAFileWritten) {
     schedule([event] { event.wait(); });
     schedule([event] {
       event.signal();
-      computeFor(3ms);
+      spinFor(3ms);
     });
   };
   EXPECT_EXIT(exitWhenTold({.longestWake = 2ms}, code), testing::ExitedWithCode(0),
@@ -190,7 +186,7 @@ TEST_F(TraceLimitsDeathTest, ALateTimerHasAFileWritten) {
     schedule([this] {
       const Event never;
       while (!isWholeJson(path())) {
-        schedule([] { computeFor(10ms); });
+        schedule([] { spinFor(10ms); });
         never.wait_for(1ms);
       }
     });
@@ -209,10 +205,10 @@ TEST_F(TraceLimitsDeathTest, ATaskThatRanLongBeforeTheWakeIsNotBlamed) {
       done.done();
     });
     yield();  // until it waits
-    schedule([] { computeFor(5ms); });
+    schedule([] { spinFor(5ms); });
     yield();
     event.signal();
-    computeFor(3ms);  // outside of tasks
+    spinFor(3ms);  // outside of tasks
     done.wait();
   };
   EXPECT_EXIT(exitWhenTold({.longestWake = 2ms}, code), testing::ExitedWithCode(0),
@@ -230,7 +226,7 @@ TEST_F(TraceLimitsDeathTest, LongRunsAndLongWaitsAreNoLateWakes) {
     const WaitGroup done(1);
     schedule([=] {
       event.wait();
-      computeFor(kLonger);
+      spinFor(kLonger);
       schedule([] {});
       yield();  // to that task
       other.wait_for(kLonger);
@@ -258,7 +254,7 @@ TEST_F(TraceLimitsDeathTest, TheEnvironmentSetsLimits) {
       schedule([event] { event.wait(); });
       schedule([event] {
         event.signal();
-        computeFor(2ms);
+        spinFor(2ms);
       });
     });
     if (*to != '\0' && (run == std::string("1.5") || wake == std::string("0.5"))) {
