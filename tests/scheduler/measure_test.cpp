@@ -23,8 +23,19 @@
 namespace weft {
 namespace {
 
+using detail::FiberControlBlock;
+using detail::FiberFactory;
+using std::chrono::hours;
 using std::chrono::milliseconds;
 using tests::spinFor;
+using Clock = std::chrono::steady_clock;
+
+FiberControlBlock& currentFiber() { return *static_cast<FiberControlBlock*>(detail::currentFiber); }
+// As if a wake at that time had been noted of `fiber`, which is no main fiber.
+void setWokenAt(FiberControlBlock& fiber, Clock::time_point time) {
+  FiberFactory::wokenAt(fiber) = time.time_since_epoch().count();
+}
+const Clock::time_point kLongAgo = Clock::now() - hours(2);
 
 // One bound thread without workers, which follows once it has waited.
 class MeasureTest : public ::testing::Test {
@@ -85,6 +96,77 @@ TEST_F(MeasureTest, MeasuresHowLongAWokenFiberIsReady) {
   EXPECT_GE(after.longest, milliseconds(2));
 }
 
+TEST_F(MeasureTest, MeasuresTheWakesOfABoundThreadsOwnCode) {
+  Event go;
+  const Histogram before = stats().wakeDelays;
+  schedule([go] {
+    go.signal();
+    spinFor(milliseconds(2));
+  });
+  go.wait();
+  const Histogram after = stats().wakeDelays;
+  EXPECT_GT(after.count(), before.count());
+  EXPECT_GE(after.longest, milliseconds(2));
+}
+
+// The first poll at which the thread follows comes at another place of each round: also just before the
+// woken fiber goes on.
+TEST_F(MeasureTest, AWakeBeforeItBeganDoesNotCount) {
+  for (int i = 0; i < 200; ++i) {
+    scheduler().measure(false);
+    for (int j = 0; j < 64 + i % 2; ++j) {  // more than a round has
+      schedule([] {});
+    }
+    letAllEnd();
+    Event go;
+    schedule([go] {
+      setWokenAt(currentFiber(), kLongAgo);
+      go.wait();
+    });
+    letAllEnd();
+    go.signal();
+    scheduler().measure(true);
+    letAllEnd();
+  }
+  EXPECT_LT(stats().wakeDelays.longest, hours(1));
+}
+
+// A fiber may have gone on without a switch after its last wake, of which nobody has taken the time then.
+TEST_F(MeasureTest, AnEarlierWakeDoesNotCount) {
+  const Event never;
+  schedule([never] {
+    setWokenAt(currentFiber(), kLongAgo);
+    schedule([] {});
+    yield();
+    setWokenAt(currentFiber(), kLongAgo);
+    never.wait_for(milliseconds(1));
+  });
+  letAllEnd();
+  while (stats().numTimers != 0 || stats().numBlockedFibers != 0) {
+    sleep_for(milliseconds(1));
+  }
+  EXPECT_LT(stats().wakeDelays.longest, hours(1));
+}
+
+// Another thread may wake a fiber while it goes on.
+TEST_F(MeasureTest, AWakeThatIsNewerThanTheLookCountsAsShort) {
+  Event go;
+  FiberControlBlock* fiber = nullptr;
+  schedule([go, &fiber] {
+    fiber = &currentFiber();
+    go.wait();
+  });
+  letAllEnd();
+  const Histogram before = stats().wakeDelays;
+  go.signal();
+  setWokenAt(*fiber, Clock::now() + hours(2));
+  letAllEnd();
+  const Histogram after = stats().wakeDelays;
+  EXPECT_GT(after.count(), before.count());
+  EXPECT_GT(after.sum, before.sum);
+  EXPECT_LT(after.longest, hours(1));
+}
+
 TEST_F(MeasureTest, AYieldIsNoWake) {
   WaitGroup done(2);
   for (int i = 0; i < 2; ++i) {
@@ -102,16 +184,17 @@ TEST_F(MeasureTest, AYieldIsNoWake) {
 
 // The task goes on without a switch, since nothing else ran meanwhile.
 TEST_F(MeasureTest, ATimerIsAWake) {
-  const Histogram before = stats().wakeDelays;
-  schedule([] {
+  uint64_t numWakes = 0;
+  Event done;
+  schedule([&, done] {
+    const uint64_t before = stats().wakeDelays.count();
     sleep_for(milliseconds(1));
+    numWakes = stats().wakeDelays.count() - before;
     spinFor(milliseconds(2));
+    done.signal();
   });
-  letAllEnd();
-  while (stats().numTimers != 0 || stats().numBlockedFibers != 0) {
-    sleep_for(milliseconds(1));
-  }
-  EXPECT_GT(stats().wakeDelays.count(), before.count());
+  done.wait();
+  EXPECT_EQ(numWakes, 1u);
   EXPECT_GE(stats().runTimes.longest, milliseconds(2)) << "the run after the wait counts too";
 }
 

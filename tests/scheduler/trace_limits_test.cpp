@@ -17,6 +17,7 @@
 #include <weft/waitgroup.h>
 
 #include "children.h"
+#include "scheduler/fibers/fiber_factory.h"
 #include "scheduler/trace/late_watch.h"
 #include "spin_until.h"
 #include "temporary_folder.h"
@@ -181,6 +182,19 @@ TEST_F(TraceLimitsDeathTest, ALateWakeHasAFileWritten) {
               "main thread [0-9]+ ran task .* for [0-9.]+ ms of these: the events ");
 }
 
+TEST_F(TraceLimitsDeathTest, ALateWakeOfABoundThreadsOwnCodeHasAFileWritten) {
+  const auto code = [] {
+    const Event event;
+    schedule([event] {
+      event.signal();
+      spinFor(3ms);
+    });
+    event.wait();
+  };
+  EXPECT_EXIT(exitWhenTold({.longestWake = 2ms}, code), testing::ExitedWithCode(0),
+              "code outside of tasks went on only [0-9.]+ ms after it was woken, longer");
+}
+
 TEST_F(TraceLimitsDeathTest, ALateTimerHasAFileWritten) {
   const auto code = [this] {
     schedule([this] {
@@ -238,6 +252,50 @@ TEST_F(TraceLimitsDeathTest, LongRunsAndLongWaitsAreNoLateWakes) {
   EXPECT_EXIT(exitWithAllEvents({.longestWake = kLimit, .dumpInterval = 0s}, code),
               testing::ExitedWithCode(0), "^$");
   expectThatNothingIsMarked();
+}
+
+// Nor does what was noted before there were limits, whether Scheduler::measure() is on or was. The first poll
+// at which the thread follows comes at another place of each round: also just before the fiber goes on.
+TEST_F(TraceLimitsDeathTest, WakesBeforeTheLimitsAreNoLateWakes) {
+  const auto run = [&](bool isMeasured) {
+    Scheduler scheduler(Scheduler::Config{});
+    Scheduler::Binding bound(scheduler);
+    scheduler.measure(isMeasured);
+    for (int i = 0; i < 100; ++i) {
+      const Event event;
+      const WaitGroup done(1);
+      schedule([=] {
+        // As if an early wake had been noted, of which nobody has taken the time.
+        auto& fiber = *static_cast<detail::FiberControlBlock*>(detail::currentFiber);
+        detail::FiberFactory::wokenAt(fiber) = 1;
+        event.wait();
+        detail::FiberFactory::wokenAt(fiber) = 1;
+        schedule([] {});
+        yield();
+        done.done();
+      });
+      yield();  // until it waits
+      event.signal();
+      record({.longestWake = 400ms, .dumpInterval = 0s});
+      done.wait();
+      trace::dump(path().c_str());
+      if (contentsOf(path()).find("longer than trace::Config::longestWake") != std::string::npos) {
+        std::exit(1);
+      }
+      trace::stop();
+      for (int j = 0; j < 64 + i % 2; ++j) {  // more than a round has
+        schedule([] {});
+      }
+      yield();
+    }
+  };
+  EXPECT_EXIT(
+      {
+        run(true);
+        run(false);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "^$");
 }
 
 TEST_F(TraceLimitsDeathTest, TheEnvironmentSetsLimits) {

@@ -30,10 +30,9 @@ class FiberFactory {
   // Lets the pool give back stacks that were not needed recently. Returns: when to call again.
   TimePoint giveBackSurplus(TimePoint now);
 
-  // When a fiber of this factory was woken, in units of Histogram::kUnit of the clock; 0: not known. Lies
-  // apart from its control block, which has no room. Stored by the waker, and by the fiber's thread where the
-  // fiber goes on. relaxed: a statistic.
-  static std::atomic<uint32_t>& wokenAt(FiberControlBlock& fiber) {
+  // When a fiber of this factory was woken: see Worker::wokenAt(). Lies apart from its control block, which
+  // has no room.
+  static std::atomic<TimePoint::rep>& wokenAt(FiberControlBlock& fiber) {
     const uint32_t index = (fiber.id - 1) % kBlocksPerSlab;  // newBlock() numbers them in turn
     auto* const first = reinterpret_cast<unsigned char*>(&fiber) - size_t{index} * sizeof(FiberControlBlock);
     return reinterpret_cast<Slab*>(first - offsetof(Slab, blocks))->wokenAt[index];
@@ -63,7 +62,7 @@ class FiberFactory {
     Allocation memory;
     std::atomic<uint32_t> numUsed;
     alignas(64) unsigned char blocks[kBlocksPerSlab][sizeof(FiberControlBlock)];
-    std::atomic<uint32_t> wokenAt[kBlocksPerSlab];
+    std::atomic<TimePoint::rep> wokenAt[kBlocksPerSlab];
     FiberControlBlock* block(uint32_t i) { return reinterpret_cast<FiberControlBlock*>(blocks[i]); }
   };
 

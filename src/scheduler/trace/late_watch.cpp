@@ -20,12 +20,12 @@ void LateWatch::begin(Nanoseconds longestRun, Nanoseconds longestWake, Nanosecon
   // relaxed, all: who mixes an old value with a new one writes a file too many, or none.
   interval_.store(interval.count(), std::memory_order_relaxed);
   nextAt_.store(0, std::memory_order_relaxed);
-  const int64_t wanted[] = {longestRun.count(), longestWake.count()};
+  const auto fewest = static_cast<uint64_t>(longestRun.count() / kMostNanosecondsPerTick);
+  fewestTicks_.store(longestRun.count() != 0 ? fewest : kNoLimit, std::memory_order_relaxed);
+  const Nanoseconds wanted[] = {longestRun, longestWake};
   for (int kind = 0; kind < 2; ++kind) {
-    limits_[kind].store(wanted[kind], std::memory_order_relaxed);
-    const auto fewest = static_cast<uint64_t>(wanted[kind] / kMostNanosecondsPerTick);
-    // (1) release: `first_` was read; pairs with (2), (3), (4).
-    fewestTicks_[kind].store(wanted[kind] > 0 ? fewest : kNoLimit, std::memory_order_release);
+    // (1) release: `first_` was read; pairs with (2), (3).
+    limits_[kind].store(wanted[kind].count(), std::memory_order_release);
   }
 }
 
@@ -37,33 +37,26 @@ LateWatch::Nanoseconds LateWatch::durationOf(uint64_t ticks, const ClockReading&
 
 void LateWatch::lookAtRun(const WorkerRun& run, int worker, TraceEvents& events) noexcept {
   // (2) acquire: sees `first_`; pairs with (1).
-  if (run.task == nullptr ||
-      fewestTicks_[indexOf(LateKind::Run)].load(std::memory_order_acquire) == kNoLimit) {
+  const int64_t limit = limits_[indexOf(LateKind::Run)].load(std::memory_order_acquire);
+  if (run.task == nullptr || limit == 0) {
     return;
   }
   const ClockReading now = ClockReading::at(TimePoint::clock::now());
   const Nanoseconds duration = durationOf(run.ended - run.began, now);
-  look({LateKind::Run, duration, run.task, {worker}}, {}, now, events);
+  if (duration.count() >= limit) {
+    tell({LateKind::Run, duration, run.task, {worker}}, {}, now, events);
+  }
 }
 
-bool LateWatch::lookAtWake(uint64_t ticks, const void* task, const WorkerRun& before, int worker,
-                           TraceEvents& events) noexcept {
+bool LateWatch::lookAtDelay(LateKind kind, Nanoseconds delay, const void* task, const WorkerRun& before,
+                            int worker, TraceEvents& events) noexcept {
   // (3) acquire: sees `first_`; pairs with (1).
-  if (fewestTicks_[indexOf(LateKind::Wake)].load(std::memory_order_acquire) == kNoLimit) {
+  const int64_t limit = limits_[indexOf(kind)].load(std::memory_order_acquire);
+  if (limit == 0 || delay.count() < limit) {
     return false;
   }
-  const ClockReading now = ClockReading::at(TimePoint::clock::now());
-  return look({LateKind::Wake, durationOf(ticks, now), task, {worker}}, before, now, events);
-}
-
-bool LateWatch::lookAtTimer(TimePoint due, const void* task, const WorkerRun& before, int worker,
-                            TraceEvents& events) noexcept {
-  // (4) acquire: sees `first_`; pairs with (1).
-  if (fewestTicks_[indexOf(LateKind::Timer)].load(std::memory_order_acquire) == kNoLimit) {
-    return false;
-  }
-  const TimePoint now = TimePoint::clock::now();
-  return look({LateKind::Timer, now - due, task, {worker}}, before, ClockReading::at(now), events);
+  tell({kind, delay, task, {worker}}, before, ClockReading::at(TimePoint::clock::now()), events);
+  return true;
 }
 
 // The run that ended last is blamed if it makes up half of the time or more.
@@ -76,15 +69,11 @@ void LateWatch::noteBlocker(Lateness& late, const WorkerRun& before, const Clock
   }
 }
 
-bool LateWatch::look(Lateness late, const WorkerRun& before, const ClockReading& now,
+void LateWatch::tell(Lateness late, const WorkerRun& before, const ClockReading& now,
                      TraceEvents& events) noexcept {
-  // relaxed, both: see begin() and finish().
-  if (late.duration.count() < limits_[indexOf(late.kind)].load(std::memory_order_relaxed)) {
-    return false;
-  }
   events.add(TraceKind::Mark, late.kind == LateKind::Run ? "longer than trace::Config::longestRun"
                                                          : "longer than trace::Config::longestWake");
-  // (5) acquire: the telling before is over; pairs with (6).
+  // (4) acquire: the telling before is over; pairs with (5). relaxed: see finish().
   if (now.nanoseconds >= nextAt_.load(std::memory_order_relaxed) &&
       !isTelling_.exchange(true, std::memory_order_acquire)) {
     noteBlocker(late, before, now);
@@ -93,14 +82,13 @@ bool LateWatch::look(Lateness late, const WorkerRun& before, const ClockReading&
     // Without a thread nothing is told from now on.
     (void)requestLateDump();
   }
-  return true;
 }
 
 void LateWatch::finish() noexcept {
   // relaxed, both: a worker that sees an old value finds isTelling_ true, or comes as much too early as that.
   const int64_t now = TimePoint::clock::now().time_since_epoch().count();
   nextAt_.store(now + interval_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  // (6) release: `late_` was read; pairs with (5).
+  // (5) release: `late_` was read; pairs with (4).
   isTelling_.store(false, std::memory_order_release);
 }
 

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 
 #include "os/clock_reading.h"
@@ -54,8 +53,8 @@ struct Lateness {
 //
 // Only who has set isTelling_ touches late_, until it is false again.
 //
-// How fast ticks() runs is known only after a while. So a worker compares with a number of ticks that is
-// certainly too small, and only where that is exceeded reads the clock.
+// Runs are timed in ticks(). How fast these run is known only after a while. So a worker compares a run with
+// a number of ticks that is certainly too small, and only where that is exceeded reads the clock.
 class LateWatch {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
@@ -64,50 +63,24 @@ class LateWatch {
   void begin(Nanoseconds longestRun, Nanoseconds longestWake, Nanoseconds interval) noexcept;
   void end() noexcept { begin({}, {}, {}); }
 
-  bool hasLimit(LateKind kind) const {
-    // relaxed: a hint.
-    return fewestTicks_[indexOf(kind)].load(std::memory_order_relaxed) != kNoLimit;
-  }
-  bool hasLimit() const { return hasLimit(LateKind::Run) || hasLimit(LateKind::Wake); }
-  // Whether so many ticks may be too many. A recorded worker.
-  bool mayBeLate(LateKind kind, uint64_t ticks) const {
-    // relaxed: what looks then takes a closer one.
-    return ticks >= fewestTicks_[indexOf(kind)].load(std::memory_order_relaxed);
+  // relaxed, all: hints.
+  bool hasRunLimit() const { return fewestTicks_.load(std::memory_order_relaxed) != kNoLimit; }
+  bool hasWakeLimit() const { return limits_[indexOf(LateKind::Wake)].load(std::memory_order_relaxed) != 0; }
+  // Whether to look closely at a run of so many ticks, or at a wake so long ago. A recorded worker.
+  bool mayBeLate(uint64_t ticks) const { return ticks >= fewestTicks_.load(std::memory_order_relaxed); }
+  bool mayBeLate(Nanoseconds sinceWake) const {
+    return sinceWake.count() >= limits_[indexOf(LateKind::Wake)].load(std::memory_order_relaxed);
   }
 
   // Look closely, on the thread of the worker. Its number: -1 for a bound thread. What is late is marked in
   // `events`.
   [[gnu::cold, gnu::noinline]] void lookAtRun(const WorkerRun& run, int worker, TraceEvents& events) noexcept;
-  // A fiber with that task goes on now, so many ticks after it was woken, or after the time that it waited
-  // for. `before`: what the worker has run just before.
+  // A fiber with that task goes on now, so long after it was woken, or after the time that it waited for:
+  // `kind`. `before`: what the worker has run just before.
   // Returns: whether that is too late.
-  [[gnu::cold, gnu::noinline]] bool lookAtWake(uint64_t ticks, const void* task, const WorkerRun& before,
-                                               int worker, TraceEvents& events) noexcept;
-  [[gnu::cold, gnu::noinline]] bool lookAtTimer(std::chrono::steady_clock::time_point due, const void* task,
+  [[gnu::cold, gnu::noinline]] bool lookAtDelay(LateKind kind, Nanoseconds delay, const void* task,
                                                 const WorkerRun& before, int worker,
                                                 TraceEvents& events) noexcept;
-
-  // When fibers were woken. Of fibers that share a place, only the newest wake is known. Any thread. The
-  // address of its control block names a fiber, which may be gone.
-  void noteWake(const void* fiber, uint64_t now) {
-    placeOf(fiber).store(wakeOf(fiber, now), std::memory_order_relaxed);
-  }
-  void forgetWake(const void* fiber) {
-    std::atomic<uint64_t>& place = placeOf(fiber);
-    if (isOf(fiber, place.load(std::memory_order_relaxed))) {
-      place.store(0, std::memory_order_relaxed);
-    }
-  }
-  // Forgets the wake. Returns: how many ticks ago it was; 0 if none is known.
-  uint64_t takeWake(const void* fiber, uint64_t now) {
-    std::atomic<uint64_t>& place = placeOf(fiber);
-    const uint64_t wake = place.load(std::memory_order_relaxed);
-    if (!isOf(fiber, wake)) {
-      return 0;
-    }
-    place.store(0, std::memory_order_relaxed);
-    return uint64_t{static_cast<uint32_t>(wakeOf(fiber, now) - wake)} << kWakeShift;
-  }
 
   // The dump's thread: what is late, and that it was told.
   const Lateness& late() const { return late_; }
@@ -115,35 +88,20 @@ class LateWatch {
 
  private:
   static constexpr int indexOf(LateKind kind) { return kind == LateKind::Run ? 0 : 1; }
-  bool look(Lateness late, const WorkerRun& before, const ClockReading& now, TraceEvents& events) noexcept;
+  void tell(Lateness late, const WorkerRun& before, const ClockReading& now, TraceEvents& events) noexcept;
   void noteBlocker(Lateness& late, const WorkerRun& before, const ClockReading& now) const;
   Nanoseconds durationOf(uint64_t ticks, const ClockReading& now) const;
 
   static constexpr uint64_t kNoLimit = ~uint64_t{0};
   static constexpr int64_t kMostNanosecondsPerTick = 8;
 
-  // A wake is the middle of the fiber's address, and the time in units of 0.25 us to 1 us, which comes round
-  // after a quarter of an hour or more.
-  static constexpr int kWakeShift = 10;
-  static constexpr size_t kNumWakes = 4096;
-  static uint64_t nameOf(const void* fiber) { return (reinterpret_cast<uintptr_t>(fiber) >> 6) << 32; }
-  static bool isOf(const void* fiber, uint64_t wake) { return wake >> 32 == nameOf(fiber) >> 32; }
-  static uint64_t wakeOf(const void* fiber, uint64_t ticks) {
-    return nameOf(fiber) | static_cast<uint32_t>(ticks >> kWakeShift);
-  }
-  std::atomic<uint64_t>& placeOf(const void* fiber) {
-    return wakes_[(reinterpret_cast<uintptr_t>(fiber) >> 6) * 0x9e3779b97f4a7c15 >> 52];
-  }
-
-  std::atomic<uint64_t> fewestTicks_[2]{kNoLimit, kNoLimit};
-  std::atomic<int64_t> limits_[2]{};  // nanoseconds
+  std::atomic<uint64_t> fewestTicks_{kNoLimit};  // of a run
+  std::atomic<int64_t> limits_[2]{};             // nanoseconds; 0: no limit
   std::atomic<int64_t> interval_{0};
   std::atomic<int64_t> nextAt_{0};
   std::atomic<bool> isTelling_{false};
   Lateness late_;
   ClockReading first_;  // of the first begin()
-  // relaxed, all: a wake that is seen too late, or whose place has got another one, is not looked at.
-  std::atomic<uint64_t> wakes_[kNumWakes]{};
 };
 extern constinit LateWatch lateWatch;
 
@@ -162,7 +120,7 @@ class RunWatch {
     }
     run_.task = task;
     run_.ended = now;
-    return lateWatch.mayBeLate(LateKind::Run, now - run_.began);
+    return lateWatch.mayBeLate(now - run_.began);
   }
   // It is not known since when the task runs, if any does.
   void forget() { run_ = {.task = nullptr, .began = 1, .ended = 1}; }

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 
 #include "os/clock_reading.h"
@@ -155,6 +157,13 @@ class Worker {
   friend struct LayoutAccess;
   friend struct WorkerTestAccess;
 
+  using Nanoseconds = std::chrono::nanoseconds;
+  // Of a fiber that goes on.
+  struct WakeTaken {
+    TimePoint now{};          // read if the wake is known, or if this worker is measured
+    Nanoseconds sinceWake{};  // 0: not known
+  };
+
   static void fiberMain(void* worker);
   [[noreturn]] void run();
   void runOnOtherFibers();
@@ -173,6 +182,34 @@ class Worker {
   void goOnWith(FiberControlBlock* next);
   void noteWake(FiberControlBlock& fiber) const noexcept;
   void noteTimer(FiberControlBlock& fiber) const;
+  void noteLeft(FiberControlBlock& fiber) const;
+  WakeTaken takeWake(FiberControlBlock& fiber) const;
+  void setWakesTimed(bool isWanted);
+
+  // When a fiber was woken, in the units of TimePoint; 0: not known. For Scheduler::measure() and for
+  // trace::Config::longestWake, while either asks: areWakesTimed_.
+  //
+  //   W  noteWake, noteTimer   the waker, any thread   the time       before it makes the fiber ready
+  //   L  noteLeft              the fiber's thread      0              leaves a fiber that is not ready
+  //   T  takeWake              the fiber's thread      reads it; 0    goes on with a fiber
+  //   B  setWakesTimed         the fiber's thread      0 for all      before the first T
+  //
+  // A fiber goes on without T if its thread was about to leave it, found no other work, and found that it is
+  // ready. Then its value is stale. Before the next T the next L removes it; or the fiber was woken anew, and
+  // W has replaced it. What is noted while no T reads it is stale too, until B.
+  //
+  // W alone may be another thread, and meet L, T or B of its fiber: the fiber's time comes just then, or it
+  // is only about to wait. Then the time is lost, and the wake does not count; or it stays until the fiber
+  // has waited for that wake, and is right. T makes 1 ns of a time that is later than its own.
+  // relaxed, all: nothing else depends on the time.
+  static std::atomic<TimePoint::rep>& wokenAt(FiberControlBlock& fiber) {
+    return fiber.id != 0 ? FiberFactory::wokenAt(fiber) : fiber.worker->mainWokenAt_;
+  }
+  static void setWokenAt(FiberControlBlock& fiber, TimePoint time) {
+    wokenAt(fiber).store(time.time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  // Any thread. relaxed: one that sees it too late notes a wake that is not taken, or does not note one.
+  bool areWakesTimed() const { return areWakesTimed_.load(std::memory_order_relaxed); }
 
   // The flight recorder, while isRecorded_: see worker_recording.cpp.
   void setRecorded(bool isWanted);
@@ -181,12 +218,14 @@ class Worker {
   [[gnu::noinline]] void noteRecordedEnded();
   [[gnu::noinline]] static uint64_t recordTaskBegan(const TaskNode& node);
   static void switchRecorded(OSFiber& from, OSFiber& to, void** globals);
-  void recordSwitch(const FiberControlBlock& from, const FiberControlBlock& to);
+  void recordSwitch(const FiberControlBlock& from, const FiberControlBlock& to, Nanoseconds sinceWake);
   void recordIdleBegan(const FiberControlBlock& fiber);
-  [[gnu::noinline]] void recordResumed(const FiberControlBlock& fiber);
-  [[gnu::always_inline]] void addResumed(const FiberControlBlock& fiber, TraceEvents& events);
+  [[gnu::noinline]] void recordResumed(const FiberControlBlock& fiber, Nanoseconds sinceWake);
+  [[gnu::always_inline]] void addResumed(const FiberControlBlock& fiber, Nanoseconds sinceWake,
+                                         TraceEvents& events);
   [[gnu::noinline]] void lookAtRun(TraceEvents& events);
-  [[gnu::noinline]] void lookAtDelay(const FiberControlBlock& fiber, uint64_t sinceWake, TraceEvents& events);
+  [[gnu::noinline]] void lookAtDelay(const FiberControlBlock& fiber, Nanoseconds sinceWake,
+                                     TraceEvents& events);
   int numberForTrace() const { return mode_ == Mode::MultiThreaded ? id_ : -1; }
   void recordWake(const FiberControlBlock& fiber) const noexcept;
   static void recordTimer(const FiberControlBlock& fiber);
@@ -195,9 +234,7 @@ class Worker {
   void setMeasured(bool isWanted);
   void measureTaskBegan(TimePoint now);
   void measureRunEnded(TimePoint now);
-  void measureLeft(FiberControlBlock& fiber, TimePoint now);
-  void measureResumed(FiberControlBlock& fiber, TimePoint now);
-  static void measureWake(FiberControlBlock& fiber);
+  void measureResumed(const FiberControlBlock& fiber, const WakeTaken& wake);
 
   // Hooks, while hooks_ is not null: see worker_hooks.cpp.
   void setHooks(const FiberHooks* hooks);
@@ -290,11 +327,13 @@ class Worker {
   Idler idler_;
   bool isEnding_ = false;  // single-threaded: unbind() was called
   bool isRecorded_ = false, isMeasured_ = false;
-  bool hasEntered_ = false;               // `entered` was called, and `left` was not
-  std::atomic<uint32_t> traceThread_{0};  // the number of its TraceThread while its events are recorded
-  RunWatch runs_;                         // while recorded with limits
-  TimePoint runBegan_{};                  // while measured, and in a task: when that began or went on
-  SingleWriterCounter numInPlace_;        // while measured
+  bool hasEntered_ = false;                     // `entered` was called, and `left` was not
+  std::atomic<uint32_t> traceThread_{0};        // the number of its TraceThread while its events are recorded
+  std::atomic<bool> areWakesTimed_{false};      // see wokenAt()
+  std::atomic<TimePoint::rep> mainWokenAt_{0};  // the main fiber's wokenAt()
+  RunWatch runs_;                               // while recorded with limits
+  TimePoint runBegan_{};                        // while measured, and in a task: when that began or went on
+  SingleWriterCounter numInPlace_;              // while measured
   DurationCounter runTimes_, wakeDelays_;
   const FiberHooks* hooks_ = nullptr;  // those that it calls
   FiberHooks::Run run_;                // with which they were called last

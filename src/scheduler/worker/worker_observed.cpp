@@ -1,6 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+
 #include "scheduler/fibers/block_of.h"
 #include "scheduler/trace/recorder.h"
 #include "scheduler/trace/wishes.h"
@@ -46,8 +48,10 @@ void Worker::follow(uint64_t word, bool isMeasured, const FiberHooks* hooks) {
   if (hooks != hooks_) {
     setHooks(hooks);
   }
+  setWakesTimed(isMeasured_ || (isRecorded_ && lateWatch.hasWakeLimit()));
   const bool isObserved = isRecorded_ || isMeasured_ || hooks_ != nullptr;
-  const bool isOnlyRecorded = isRecorded_ && !isMeasured_ && hooks_ == nullptr && !lateWatch.hasLimit();
+  const bool isOnlyRecorded =
+      isRecorded_ && hooks_ == nullptr && !lateWatch.hasRunLimit() && !areWakesTimed();
   runTask_ = !isObserved ? &weft_run_task : isOnlyRecorded ? &runTaskRecorded : &runTaskObserved;
   fibers_.setSwitch(!isObserved ? &OSFiber::switchTo : isOnlyRecorded ? &switchRecorded : &switchObserved);
   localDeque().exceptions = isObserved ? neverEmpty : fibers_.exceptions();
@@ -96,13 +100,14 @@ void Worker::switchObserved(OSFiber& from, OSFiber& to, void** globals) {
   if (self.hooks_ != nullptr) {
     self.callAtSwitch(left, next);
   }
+  self.noteLeft(left);
+  const WakeTaken wake = self.takeWake(next);
   if (self.isMeasured_) {
-    const TimePoint now = TimePoint::clock::now();
-    self.measureLeft(left, now);
-    self.measureResumed(next, now);
+    self.measureRunEnded(wake.now);
+    self.measureResumed(next, wake);
   }
   if (self.isRecorded_) {
-    self.recordSwitch(left, next);
+    self.recordSwitch(left, next, wake.sinceWake);
   }
   OSFiber::switchTo(from, to, globals);
 }
@@ -113,8 +118,9 @@ void Worker::noteIdleBegan() {
     if (isRecorded_) {
       recordIdleBegan(fibers_.current());
     }
+    noteLeft(fibers_.current());
     if (isMeasured_) {
-      measureLeft(fibers_.current(), TimePoint::clock::now());
+      measureRunEnded(TimePoint::clock::now());
     }
     callLeft(false);
   }
@@ -138,20 +144,20 @@ void Worker::goOnWith(FiberControlBlock* next) {
   if (hooks_ != nullptr && !hasEntered_) {
     callEntered(fiber, false);
   }
+  const WakeTaken wake = takeWake(fiber);
   if (isMeasured_ && runBegan_ == TimePoint{}) {
-    measureResumed(fiber, TimePoint::clock::now());
+    measureResumed(fiber, wake);
   }
   if (isRecorded_) {
-    recordResumed(fiber);
+    recordResumed(fiber, wake.sinceWake);
   }
 }
 
 // Any thread. The worker may begin or end to be observed at any time.
 void Worker::noteWake(FiberControlBlock& fiber) const noexcept {
   recordWake(fiber);
-  // relaxed: a hint.
-  if (group_.isMeasured.load(std::memory_order_relaxed)) {
-    measureWake(fiber);
+  if (areWakesTimed()) {
+    setWokenAt(fiber, TimePoint::clock::now());
   }
 }
 
@@ -160,10 +166,41 @@ void Worker::noteTimer(FiberControlBlock& fiber) const {
     if (isRecorded_) {
       recordTimer(fiber);
     }
-    if (isMeasured_) {
-      measureWake(fiber);
+    if (areWakesTimed() && !fiber.isWoken) {
+      setWokenAt(fiber, TimePoint::clock::now());
     }
   }
+}
+
+// The thread leaves `fiber`, or searches for work. What was noted stays only if the fiber is ready. A wake
+// that comes just now, of which isWoken does not tell yet, does not count.
+void Worker::noteLeft(FiberControlBlock& fiber) const {
+  if (areWakesTimed() && !fiber.isWoken && !fiber.isTimedOut) {
+    setWokenAt(fiber, {});
+  }
+}
+
+// `fiber` goes on.
+Worker::WakeTaken Worker::takeWake(FiberControlBlock& fiber) const {
+  // relaxed: see wokenAt().
+  const TimePoint::rep time = areWakesTimed() ? wokenAt(fiber).load(std::memory_order_relaxed) : 0;
+  WakeTaken wake;
+  if (time != 0 || isMeasured_) {
+    wake.now = TimePoint::clock::now();
+  }
+  if (time != 0) {
+    setWokenAt(fiber, {});
+    wake.sinceWake = std::max(wake.now.time_since_epoch() - Nanoseconds(time), Nanoseconds(1));
+  }
+  return wake;
+}
+
+void Worker::setWakesTimed(bool isWanted) {
+  if (isWanted && !areWakesTimed()) {
+    setWokenAt(fibers_.main(), {});
+    pool_.fibers().forEach([](FiberControlBlock& fiber) { setWokenAt(fiber, {}); });
+  }
+  areWakesTimed_.store(isWanted, std::memory_order_relaxed);  // relaxed: see areWakesTimed()
 }
 
 }  // namespace weft::inline v0_1::detail

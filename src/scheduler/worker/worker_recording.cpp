@@ -14,12 +14,6 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-void forgetWake(const FiberControlBlock& fiber) {
-  if (lateWatch.hasLimit(LateKind::Wake)) [[unlikely]] {
-    lateWatch.forgetWake(&fiber);
-  }
-}
-
 bool hasName(const TaskNode& node) { return node.flags >> kTaskNameShift != 0; }
 
 // `kind`: how the thread leaves the fiber.
@@ -40,13 +34,10 @@ void addFiber(TraceEvents& events, const FiberControlBlock& fiber) {
 }  // namespace
 
 // The fiber goes on, or could.
-inline void Worker::addResumed(const FiberControlBlock& fiber, TraceEvents& events) {
+inline void Worker::addResumed(const FiberControlBlock& fiber, Nanoseconds sinceWake, TraceEvents& events) {
   addFiber(events, fiber);
-  if (lateWatch.hasLimit(LateKind::Wake)) [[unlikely]] {
-    const uint64_t ticks = lateWatch.takeWake(&fiber, events.now());
-    if (fiber.isTimedOut || lateWatch.mayBeLate(LateKind::Wake, ticks)) {
-      lookAtDelay(fiber, ticks, events);
-    }
+  if (lateWatch.hasWakeLimit() && (fiber.isTimedOut || lateWatch.mayBeLate(sinceWake))) [[unlikely]] {
+    lookAtDelay(fiber, sinceWake, events);
   }
   if (fiber.task != nullptr) {
     runs_.begin(events.now());
@@ -63,7 +54,7 @@ void Worker::setRecorded(bool isWanted) {
   traceThread_.store(isWanted ? thread->number : 0, std::memory_order_relaxed);
   if (isWanted) {
     TraceEvents().add(TraceKind::ThreadBound, static_cast<uint64_t>(id_ + 1));
-    recordResumed(fibers_.current());
+    recordResumed(fibers_.current(), {});
   } else {
     TraceEvents().add(TraceKind::ThreadUnbound);
   }
@@ -115,25 +106,24 @@ void Worker::switchRecorded(OSFiber& from, OSFiber& to, void** globals) {
   OSFiber::switchTo(from, to, globals);
 }
 
-void Worker::recordSwitch(const FiberControlBlock& from, const FiberControlBlock& to) {
+void Worker::recordSwitch(const FiberControlBlock& from, const FiberControlBlock& to, Nanoseconds sinceWake) {
   TraceEvents events;
   if (runs_.end(from.task, events.now())) [[unlikely]] {
     lookAtRun(events);
   }
   addLeft(events, TraceKind::FiberLeft, from);
-  if (from.blockedOn == nullptr || from.isQueued) {
-    forgetWake(from);  // it has run since then
-  }
-  addResumed(to, events);
+  addResumed(to, sinceWake, events);
 }
 
 void Worker::lookAtRun(TraceEvents& events) { lateWatch.lookAtRun(runs_.run(), numberForTrace(), events); }
 
-void Worker::lookAtDelay(const FiberControlBlock& fiber, uint64_t sinceWake, TraceEvents& events) {
-  const bool isLate = lateWatch.mayBeLate(LateKind::Wake, sinceWake) &&
-                      lateWatch.lookAtWake(sinceWake, fiber.task, runs_.run(), numberForTrace(), events);
-  if (!isLate && fiber.isTimedOut) {
-    lateWatch.lookAtTimer(fiber.deadline, fiber.task, runs_.run(), numberForTrace(), events);
+// A timer is late since it was due, which is longer ago than when that was noticed.
+void Worker::lookAtDelay(const FiberControlBlock& fiber, Nanoseconds sinceWake, TraceEvents& events) {
+  const auto look = [&](LateKind kind, Nanoseconds delay) {
+    return lateWatch.lookAtDelay(kind, delay, fiber.task, runs_.run(), numberForTrace(), events);
+  };
+  if (!fiber.isTimedOut || !look(LateKind::Timer, TimePoint::clock::now() - fiber.deadline)) {
+    look(LateKind::Wake, sinceWake);
   }
 }
 
@@ -145,27 +135,20 @@ void Worker::recordIdleBegan(const FiberControlBlock& fiber) {
   addLeft(events, TraceKind::IdleBegan, fiber);
 }
 
-void Worker::recordResumed(const FiberControlBlock& fiber) {
+void Worker::recordResumed(const FiberControlBlock& fiber, Nanoseconds sinceWake) {
   TraceEvents events;
-  addResumed(fiber, events);
+  addResumed(fiber, sinceWake, events);
 }
 
 // Any thread. After the wake `fiber` and its worker may be gone.
 void Worker::recordWake(const FiberControlBlock& fiber) const noexcept {
   // relaxed: the worker may begin or end to be recorded at any time.
   if (const uint64_t thread = traceThread_.load(std::memory_order_relaxed); thread != 0) {
-    TraceEvents events;
-    events.add(TraceKind::Woke, inspect::withFiber(thread, fiber.id));
-    if (lateWatch.hasLimit(LateKind::Wake)) [[unlikely]] {
-      lateWatch.noteWake(&fiber, events.now());
-    }
+    TraceEvents().add(TraceKind::Woke, inspect::withFiber(thread, fiber.id));
   }
 }
 
 void Worker::recordTimer(const FiberControlBlock& fiber) {
-  if (!fiber.isWoken) {
-    forgetWake(fiber);  // of an earlier wait
-  }
   constexpr int64_t kMostLate = ~uint32_t{0};
   const auto late =
       std::chrono::duration_cast<std::chrono::microseconds>(TimePoint::clock::now() - fiber.deadline);

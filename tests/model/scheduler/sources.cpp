@@ -62,10 +62,8 @@ thread_local TraceThread* ownTraceThread = nullptr;
 TraceThread* openTraceThread() noexcept { return nullptr; }
 LateWatch lateWatch;
 void LateWatch::lookAtRun(const WorkerRun&, int, TraceEvents&) noexcept {}
-bool LateWatch::lookAtWake(uint64_t, const void*, const WorkerRun&, int, TraceEvents&) noexcept {
-  return false;
-}
-bool LateWatch::lookAtTimer(TimePoint, const void*, const WorkerRun&, int, TraceEvents&) noexcept {
+bool LateWatch::lookAtDelay(LateKind, Nanoseconds, const void*, const WorkerRun&, int,
+                            TraceEvents&) noexcept {
   return false;
 }
 
