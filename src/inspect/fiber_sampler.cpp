@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "inspect/snapshot_reader.h"
+#include "os/clock_reading.h"
 
 namespace weft::inline v0_1::detail::inspect {
 namespace {
@@ -39,7 +39,7 @@ void FiberSampler::look() {
   snapshot_.isComplete = true;
   seen_.clear();
   workers_.restart();
-  workers_.countDueAsReady(Now::read().nanoseconds);
+  workers_.countDueAsReady(ClockReading::now().nanoseconds);
   readWorkers();
   findFibers();
   chooseFibers();

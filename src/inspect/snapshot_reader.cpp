@@ -15,7 +15,6 @@
 #include "inspect/scheduler_walk.h"
 #include "inspect/stack_reader.h"
 #include "inspect/worker_reader.h"
-#include "weft/detail/base/ticks.h"
 
 namespace weft::inline v0_1::detail::inspect {
 namespace {
@@ -30,8 +29,7 @@ class SnapshotReader {
         walk_(memory, offsets, snapshot),
         seen_(snapshot.fibers.get_allocator().resource()),
         workers_(memory, offsets, letters, snapshot, seen_) {
-    const ClockReading last =
-        now.nanoseconds != 0 ? ClockReading{now.ticks, now.nanoseconds} : walk_.newestReading();
+    const ClockReading last = now.clock.nanoseconds != 0 ? now.clock : walk_.newestReading();
     snapshot.firstReading = walk_.firstReading();
     snapshot.lastReading = last;
     workers_.setTime(walk_.clock(last), last.nanoseconds);
@@ -178,11 +176,9 @@ class SnapshotReader {
 }  // namespace
 
 Now Now::read() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
   timespec date{};
   clock_gettime(CLOCK_REALTIME, &date);
-  return {detail::ticks(), int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec, date.tv_sec};
+  return {ClockReading::now(), date.tv_sec};
 }
 
 void readSnapshot(const Memory& memory, const Offsets& offsets, Unwinder* unwinder, const Now& now,

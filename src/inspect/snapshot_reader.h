@@ -9,15 +9,15 @@
 #include "inspect/offsets.h"
 #include "inspect/snapshot.h"
 #include "inspect/unwinder.h"
+#include "os/clock_reading.h"
 
 namespace weft::inline v0_1::detail::inspect {
 
 // The time on the machine of the observed process. Without a time, as for a core file, the newest time that
 // the process has noted serves.
 struct Now {
-  uint64_t ticks = 0;       // of the cycle counter
-  int64_t nanoseconds = 0;  // of the monotonic clock; 0: no time
-  int64_t seconds = 0;      // since 1970, in UTC
+  ClockReading clock;   // zero: no time
+  int64_t seconds = 0;  // since 1970, in UTC
 
   static Now read();
 };

@@ -24,11 +24,12 @@ struct ClockReading {
   static ClockReading at(std::chrono::steady_clock::time_point now) {
     return {detail::ticks(), now.time_since_epoch().count()};
   }
+  static ClockReading now() { return at(std::chrono::steady_clock::now()); }
 };
 
 // Between two readings. If they are too close to each other, or in no order, a guess.
 inline double nanosecondsPerTick(const ClockReading& first, const ClockReading& last) {
-  constexpr int64_t kLongEnough = 1'000'000;
+  constexpr int64_t kLongEnough = 100'000;
   if (last.nanoseconds - first.nanoseconds < kLongEnough || last.ticks <= first.ticks) {
     return 1000.0 / double{kTicksPerMicrosecond};
   }

@@ -8,7 +8,6 @@
 #include "inspect/image_names.h"
 #include "inspect/recording.h"
 #include "inspect/recording_reader.h"
-#include "inspect/snapshot_reader.h"
 #include "inspect/timeline_file.h"
 #include "tools/command.h"
 #include "tools/observed.h"
@@ -41,11 +40,9 @@ bool read(const Target& target, inspect::Recording& recording) {
 }
 
 ClockReading readingOf(Target& target) {
-  if (target.core() == nullptr) {
-    const inspect::Now now = inspect::Now::read();
-    return {now.ticks, now.nanoseconds};
-  }
-  return Observed(target, {.hasStacks = false, .mayBeEmpty = true}).snapshot().lastReading;
+  return target.core() == nullptr
+             ? ClockReading::now()
+             : Observed(target, {.hasStacks = false, .mayBeEmpty = true}).snapshot().lastReading;
 }
 
 void writeFile(const std::string& path, const inspect::Recording& recording, Target& target) {

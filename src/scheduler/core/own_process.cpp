@@ -39,8 +39,7 @@ bool OwnProcess::read(inspect::Recording& recording) const {
   char program[1024];
   recording.processId = id_;
   recording.program = ownProgram(program);
-  const inspect::Now now = inspect::Now::read();
-  recording.last = {now.ticks, now.nanoseconds};
+  recording.last = ClockReading::now();
   return inspect::readRecording(memory_, offsets_, recording);
 }
 

@@ -70,7 +70,7 @@ SchedulerExists::~SchedulerExists() {
 ListedScheduler::ListedScheduler() noexcept {
   const std::scoped_lock guard(lock);
   if (firstClockReading.ticks == 0) {
-    firstClockReading = ClockReading::at(TimePoint::clock::now());
+    firstClockReading = ClockReading::now();
   }
   older = newestScheduler;
   newestScheduler = this;
