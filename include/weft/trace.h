@@ -74,7 +74,8 @@ struct Config {
   std::chrono::nanoseconds longestRun{0};
   // 0: no limit. From when a recorded fiber is woken, or the time comes for which it waits, until it goes on.
   std::chrono::nanoseconds longestWake{0};
-  // After a file for longestRun or longestWake, there is none for them for so long.
+  // After a file for longestRun, there is none for it for so long, except for a run that takes twice as long
+  // as the one that was told. The same holds for longestWake.
   std::chrono::nanoseconds dumpInterval = std::chrono::seconds(10);
 };
 

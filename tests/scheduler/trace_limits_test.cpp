@@ -18,7 +18,6 @@
 
 #include "children.h"
 #include "scheduler/fibers/fiber_factory.h"
-#include "scheduler/trace/late_watch.h"
 #include "spin_until.h"
 #include "temporary_folder.h"
 #include "trace_files.h"
@@ -85,25 +84,15 @@ class TraceLimitsDeathTest : public tests::TraceFilesTest {
 };
 
 TEST_F(TraceLimitsDeathTest, ALongRunHasAFileWritten) {
-  const std::string file = path();
-  EXPECT_EXIT(
-      {
-        record({.longestRun = 2ms, .dumpInterval = 1h});
-        runTasks([] {
-          schedule([] {});  // not late
-          schedule([] { spinFor(3ms); });
-        });
-        awaitTold();
-        // Within the interval no other one is told. What is to be told stands there as soon as a task ends.
-        const void* const told = detail::lateWatch.late().task;
-        runTasks([] { schedule([] { spinFor(4ms); }); });
-        std::exit(detail::lateWatch.late().task == told ? 0 : 1);
-      },
-      testing::ExitedWithCode(0),
-      "weft: task .*ALongRunHasAFileWritten.* ran for [0-9.]+ ms in one go on main thread [0-9]+, "
-      "longer than trace::Config::longestRun: "
-      "the events of the flight recorder are in .*late.json\n");
-  EXPECT_NE(contentsOf(file).find("longer than trace::Config::longestRun"), std::string::npos);
+  const auto code = [] {
+    schedule([] {});  // not late
+    schedule([] { spinFor(3ms); });
+  };
+  EXPECT_EXIT(exitWhenTold({.longestRun = 2ms}, code), testing::ExitedWithCode(0),
+              "weft: task .*ALongRunHasAFileWritten.* ran for [0-9.]+ ms in one go on main thread [0-9]+, "
+              "longer than trace::Config::longestRun: "
+              "the events of the flight recorder are in .*late.json\n");
+  EXPECT_NE(contentsOf(path()).find("longer than trace::Config::longestRun"), std::string::npos);
 }
 
 TEST_F(TraceLimitsDeathTest, ALongRunIsToldWhileItsTaskLives) {

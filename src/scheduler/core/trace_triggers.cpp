@@ -23,6 +23,7 @@
 #include "scheduler/trace/late_watch.h"
 #include "scheduler/trace/recorder.h"
 #include "scheduler/trace/trace_file.h"
+#include "scheduler/trace/triggers.h"
 #include "weft/debug.h"
 
 namespace weft::inline v0_1::detail {
@@ -65,7 +66,7 @@ void writeLateRun(inspect::Text& out, const Lateness& late) {
 }
 
 // "went on only 18 ms after it was woken, longer than trace::Config::longestWake; worker 0 ran task A for 14
-// ms of these"
+// ms of these, in 2 goes"
 void writeLateWake(inspect::Text& out, const Lateness& late, inspect::ImageNames& names) {
   inspect::writeDuration(out << " went on only ", late.duration);
   out << (late.kind == LateKind::Wake ? " after it was woken" : " after its time had come")
@@ -75,6 +76,10 @@ void writeLateWake(inspect::Text& out, const Lateness& late, inspect::ImageNames
     names.writeTask(out << " ran task ", reinterpret_cast<inspect::Address>(late.blocker));
     inspect::writeDuration(out << " for ", late.blockedFor);
     out << " of these";
+    if (late.numRuns > 1) {
+      out << ", in ";
+      out.decimal(late.numRuns) << " goes";
+    }
   }
 }
 

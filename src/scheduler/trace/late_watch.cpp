@@ -6,89 +6,122 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "scheduler/trace/recorder.h"
+#include "scheduler/trace/triggers.h"
 
 namespace weft::inline v0_1::detail {
 
 constinit LateWatch lateWatch;
 
-void LateWatch::begin(Nanoseconds longestRun, Nanoseconds longestWake, Nanoseconds interval) noexcept {
-  if (first_.ticks == 0) {
-    first_ = ClockReading::at(TimePoint::clock::now());
+namespace {
+
+std::chrono::nanoseconds durationOf(uint64_t ticks, const ClockReading& now) {
+  const double duration = static_cast<double>(ticks) * nanosecondsPerTick(recorder.reading, now);
+  return std::chrono::nanoseconds(static_cast<int64_t>(duration));
+}
+
+}  // namespace
+
+std::optional<WorkerRun> RunWatch::end(const void* task, uint64_t now) {
+  if (began_ == 0) {
+    return std::nullopt;
   }
-  // relaxed, all: who mixes an old value with a new one writes a file too many, or none.
-  interval_.store(interval.count(), std::memory_order_relaxed);
-  nextAt_.store(0, std::memory_order_relaxed);
-  const auto fewest = static_cast<uint64_t>(longestRun.count() / kMostNanosecondsPerTick);
-  fewestTicks_.store(longestRun.count() != 0 ? fewest : kNoLimit, std::memory_order_relaxed);
-  const Nanoseconds wanted[] = {longestRun, longestWake};
-  for (int kind = 0; kind < 2; ++kind) {
-    // (1) release: `first_` was read; pairs with (2), (3).
-    limits_[kind].store(wanted[kind].count(), std::memory_order_release);
+  const WorkerRun run{task, std::exchange(began_, 0), now};
+  if (task != nullptr && lateWatch.mayHoldUp(run.ticks())) {
+    runs_[numRuns_++ % kMostRuns] = run;
+  }
+  return run;
+}
+
+void RunWatch::noteBlocker(Lateness& late, const ClockReading& now) const {
+  const auto known = std::span(runs_).first(std::min<size_t>(numRuns_, kMostRuns));
+  for (const WorkerRun& each : known) {
+    Lateness::Nanoseconds held{};
+    uint32_t numRuns = 0;
+    for (const WorkerRun& run : known) {
+      const auto sinceBegan = std::min(durationOf(now.ticks - run.began, now), late.duration);
+      const auto sinceEnded = durationOf(now.ticks - run.ended, now);
+      if (run.task == each.task && sinceBegan > sinceEnded) {
+        held += sinceBegan - sinceEnded;
+        ++numRuns;
+      }
+    }
+    if (held >= late.duration / 2) {
+      late.blocker = each.task;
+      late.blockedFor = held;
+      late.numRuns = numRuns;
+      return;
+    }
   }
 }
 
-LateWatch::Nanoseconds LateWatch::durationOf(uint64_t ticks, const ClockReading& now) const {
-  const auto spanTicks = static_cast<double>(now.ticks - first_.ticks);
-  const auto span = static_cast<double>(now.nanoseconds - first_.nanoseconds);
-  return Nanoseconds(static_cast<int64_t>(static_cast<double>(ticks) * span / spanTicks));
+void LateWatch::begin(Nanoseconds longestRun, Nanoseconds longestWake, Nanoseconds interval) noexcept {
+  interval_.store(interval.count(), std::memory_order_relaxed);
+  const auto fewestOf = [](int64_t nanoseconds) {
+    return nanoseconds != 0 ? static_cast<uint64_t>(nanoseconds / kMostNanosecondsPerTick) : kNoLimit;
+  };
+  fewestTicks_.store(fewestOf(longestRun.count()), std::memory_order_relaxed);
+  fewestHeld_.store(fewestOf(longestWake.count()) / kMostParts, std::memory_order_relaxed);
+  const Nanoseconds wanted[] = {longestRun, longestWake};
+  for (int kind = 0; kind < 2; ++kind) {
+    told_[kind].until.store(0, std::memory_order_relaxed);
+    limits_[kind].store(wanted[kind].count(), std::memory_order_relaxed);
+  }
 }
 
 void LateWatch::lookAtRun(const WorkerRun& run, int worker, TraceEvents& events) noexcept {
-  // (2) acquire: sees `first_`; pairs with (1).
-  const int64_t limit = limits_[indexOf(LateKind::Run)].load(std::memory_order_acquire);
+  const int64_t limit = limits_[indexOf(LateKind::Run)].load(std::memory_order_relaxed);
   if (run.task == nullptr || limit == 0) {
     return;
   }
-  const ClockReading now = ClockReading::at(TimePoint::clock::now());
-  const Nanoseconds duration = durationOf(run.ended - run.began, now);
+  const ClockReading now = ClockReading::now();
+  const Nanoseconds duration = durationOf(run.ticks(), now);
   if (duration.count() >= limit) {
-    tell({LateKind::Run, duration, run.task, {worker}}, {}, now, events);
+    tell({LateKind::Run, duration, run.task, {worker}}, nullptr, now, events);
   }
 }
 
-bool LateWatch::lookAtDelay(LateKind kind, Nanoseconds delay, const void* task, const WorkerRun& before,
+bool LateWatch::lookAtDelay(LateKind kind, Nanoseconds delay, const void* task, const RunWatch& runs,
                             int worker, TraceEvents& events) noexcept {
-  // (3) acquire: sees `first_`; pairs with (1).
-  const int64_t limit = limits_[indexOf(kind)].load(std::memory_order_acquire);
+  const int64_t limit = limits_[indexOf(kind)].load(std::memory_order_relaxed);
   if (limit == 0 || delay.count() < limit) {
     return false;
   }
-  tell({kind, delay, task, {worker}}, before, ClockReading::at(TimePoint::clock::now()), events);
+  tell({kind, delay, task, {worker}}, &runs, ClockReading::now(), events);
   return true;
 }
 
-// The run that ended last is blamed if it makes up half of the time or more.
-void LateWatch::noteBlocker(Lateness& late, const WorkerRun& before, const ClockReading& now) const {
-  const Nanoseconds sinceBegan = std::min(durationOf(now.ticks - before.began, now), late.duration);
-  const Nanoseconds held = sinceBegan - durationOf(now.ticks - before.ended, now);
-  if (before.task != nullptr && held >= late.duration / 2) {
-    late.blocker = before.task;
-    late.blockedFor = held;
-  }
-}
-
-void LateWatch::tell(Lateness late, const WorkerRun& before, const ClockReading& now,
+void LateWatch::tell(const Lateness& late, const RunWatch* runs, const ClockReading& now,
                      TraceEvents& events) noexcept {
   events.add(TraceKind::Mark, late.kind == LateKind::Run ? "longer than trace::Config::longestRun"
                                                          : "longer than trace::Config::longestWake");
-  // (4) acquire: the telling before is over; pairs with (5). relaxed: see finish().
-  if (now.nanoseconds >= nextAt_.load(std::memory_order_relaxed) &&
-      !isTelling_.exchange(true, std::memory_order_acquire)) {
-    noteBlocker(late, before, now);
-    late.worker.threadId = gettid();
+  // (1) acquire: the telling before is over; pairs with (2).
+  if (isToBeTold(late, now) && !isTelling_.exchange(true, std::memory_order_acquire)) {
     late_ = late;
+    late_.worker.threadId = gettid();
+    if (runs != nullptr) {
+      runs->noteBlocker(late_, now);
+    }
     // Without a thread nothing is told from now on.
     (void)requestLateDump();
   }
 }
 
+bool LateWatch::isToBeTold(const Lateness& late, const ClockReading& now) const {
+  const Told& told = told_[indexOf(late.kind)];
+  return now.nanoseconds >= told.until.load(std::memory_order_relaxed) ||
+         late.duration.count() / 2 >= told.duration.load(std::memory_order_relaxed);
+}
+
 void LateWatch::finish() noexcept {
-  // relaxed, both: a worker that sees an old value finds isTelling_ true, or comes as much too early as that.
   const int64_t now = TimePoint::clock::now().time_since_epoch().count();
-  nextAt_.store(now + interval_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  // (5) release: `late_` was read; pairs with (4).
+  Told& told = told_[indexOf(late_.kind)];
+  told.duration.store(late_.duration.count(), std::memory_order_relaxed);
+  told.until.store(now + interval_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  // (2) release: `late_` was read, and `told_` written; pairs with (1).
   isTelling_.store(false, std::memory_order_release);
 }
 

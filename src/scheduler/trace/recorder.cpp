@@ -15,6 +15,7 @@
 
 #include "os/thread_end.h"
 #include "scheduler/trace/late_watch.h"
+#include "scheduler/trace/triggers.h"
 #include "scheduler/trace/wishes.h"
 #include "weft/debug.h"
 
@@ -161,12 +162,14 @@ bool start(const Config& config) {
   detail::lateWatch.begin(config.longestRun, config.longestWake, config.dumpInterval);
   // relaxed, all: see Recorder.
   recorder.stoppedAt.store(0, std::memory_order_relaxed);
-  recorder.reading = detail::ClockReading::at(detail::TimePoint::clock::now());
-  recorder.startedAt.store(recorder.reading.ticks, std::memory_order_relaxed);
+  if (recorder.reading.ticks == 0) {
+    recorder.reading = detail::ClockReading::now();
+  }
+  recorder.startedAt.store(detail::ticks(), std::memory_order_relaxed);
   recorder.numRefused.store(0, std::memory_order_relaxed);
   detail::isTraceRecording.store(true, std::memory_order_relaxed);
   detail::wishes.word.fetch_or(detail::Wishes::kRecorded, std::memory_order_relaxed);
-  // (3) release: who sees the change sees whether lateWatch has limits; pairs with the load in
+  // (3) release: who sees the change sees `reading` and the limits of lateWatch; pairs with the load in
   // Wishes::current(). A change also for a worker that has missed stop(): it must look at new limits.
   detail::wishes.word.fetch_add(detail::Wishes::kChange, std::memory_order_release);
   return true;

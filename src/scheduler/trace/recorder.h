@@ -74,7 +74,7 @@ struct Recorder {
   std::mutex mutex;
   std::atomic<TraceThread*> newest{nullptr};  // of the list of all; none is ever removed
   uint64_t capacity = 0;                      // of new rings, in events
-  ClockReading reading;                       // at the last start
+  ClockReading reading;                       // at the first start
   // relaxed, all: for who reads the rings.
   std::atomic<uint64_t> startedAt{0};   // ticks(); 0: never
   std::atomic<uint64_t> stoppedAt{0};   // 0: not since
@@ -87,6 +87,9 @@ extern constinit thread_local TraceThread* ownTraceThread;
 
 // Returns: the calling thread's, made if there was none; null if the system gives no memory.
 TraceThread* openTraceThread() noexcept;
+inline TraceThread* traceThread() noexcept {
+  return ownTraceThread != nullptr ? ownTraceThread : openTraceThread();
+}
 
 using trace::isRecording;
 
@@ -94,7 +97,7 @@ using trace::isRecording;
 // meanwhile.
 class TraceEvents {
  public:
-  TraceEvents() : TraceEvents(ownTraceThread != nullptr ? ownTraceThread : openTraceThread(), ticks()) {
+  TraceEvents() : TraceEvents(traceThread(), ticks()) {
     if (thread_ != nullptr && thread_->untilNext != 0) [[unlikely]] {
       thread_->settle();
     }

@@ -7,6 +7,7 @@
 
 namespace weft::inline v0_1::detail {
 
+inline bool hasTaskName(const TaskNode& node) { return node.flags >> kTaskNameShift != 0; }
 // Returns: what setTaskName() has said; null if the task has no name.
 const char* taskNameOf(const TaskNode& node) noexcept;
 

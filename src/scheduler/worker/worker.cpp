@@ -400,7 +400,7 @@ Scheduler::WorkerStats Worker::stats() const {
   const uint64_t numReady = ready_.size();
   const uint64_t numTasks = tasks_.stealable.size();
   const uint64_t numPinned = tasks_.numPinned();
-  return {.workerId = mode_ == Mode::MultiThreaded ? id_ : -1,
+  return {.workerId = publicId(),
           .threadId = threadId_.load(std::memory_order_relaxed),  // relaxed: a statistic
           .num = numReady + numTasks + numPinned,
           .numReadyFibers = numReady,

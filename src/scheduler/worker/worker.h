@@ -223,10 +223,10 @@ class Worker {
   [[gnu::noinline]] void recordResumed(const FiberControlBlock& fiber, Nanoseconds sinceWake);
   [[gnu::always_inline]] void addResumed(const FiberControlBlock& fiber, Nanoseconds sinceWake,
                                          TraceEvents& events);
-  [[gnu::noinline]] void lookAtRun(TraceEvents& events);
+  void recordRunEnded(const void* task, TraceEvents& events);
   [[gnu::noinline]] void lookAtDelay(const FiberControlBlock& fiber, Nanoseconds sinceWake,
                                      TraceEvents& events);
-  int numberForTrace() const { return mode_ == Mode::MultiThreaded ? id_ : -1; }
+  int publicId() const { return mode_ == Mode::MultiThreaded ? id_ : -1; }
   void recordWake(const FiberControlBlock& fiber) const noexcept;
   static void recordTimer(const FiberControlBlock& fiber);
 

@@ -24,7 +24,7 @@ void Worker::callEntered(FiberControlBlock& fiber, bool isFirst) {
   run_ = {.code = fiber.task,
           .task = fiber.scope()->number,
           .fiber = fiber.id,
-          .worker = mode_ == Mode::MultiThreaded ? id_ : -1,
+          .worker = publicId(),
           .isFirst = isFirst,
           .isLast = false};
   hasEntered_ = true;

@@ -75,9 +75,7 @@ void Worker::runTaskObserved(TaskNode* node) {
   weft_run_task(node);
   if (isRecorded) {
     TraceEvents events;
-    if (self.runs_.end(code, events.now())) [[unlikely]] {
-      self.lookAtRun(events);
-    }
+    self.recordRunEnded(code, events);
     events.add(TraceKind::TaskEnded);
   }
   if (self.isMeasured_ || self.hasEntered_) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "scheduler/fibers/block_of.h"
 #include "scheduler/trace/recorder.h"
@@ -13,8 +14,6 @@
 // What a worker does while its events are recorded.
 namespace weft::inline v0_1::detail {
 namespace {
-
-bool hasName(const TaskNode& node) { return node.flags >> kTaskNameShift != 0; }
 
 // `kind`: how the thread leaves the fiber.
 void addLeft(TraceEvents& events, TraceKind kind, const FiberControlBlock& fiber) {
@@ -45,7 +44,7 @@ inline void Worker::addResumed(const FiberControlBlock& fiber, Nanoseconds since
 }
 
 void Worker::setRecorded(bool isWanted) {
-  TraceThread* const thread = ownTraceThread != nullptr ? ownTraceThread : openTraceThread();
+  TraceThread* const thread = traceThread();
   if (thread == nullptr) {
     return;
   }
@@ -65,7 +64,7 @@ void Worker::runTaskRecorded(TaskNode* node) {
   Worker& self = *static_cast<FiberControlBlock*>(currentFiber)->worker;
   TraceThread* const thread = ownTraceThread;
   const bool isNext = thread != nullptr && thread->untilNext == self.localDeque().untilPoll + 1;
-  if (isNext && !hasName(*node)) [[likely]] {
+  if (isNext && !hasTaskName(*node)) [[likely]] {
     thread->addNext(reinterpret_cast<const void*>(node->invoke));
   } else {
     (void)recordTaskBegan(*node);
@@ -89,7 +88,7 @@ void Worker::noteRecordedEnded() {
 uint64_t Worker::recordTaskBegan(const TaskNode& node) {
   TraceEvents events;
   events.add(TraceKind::TaskBegan, reinterpret_cast<const void*>(node.invoke));
-  if (hasName(node)) {
+  if (hasTaskName(node)) {
     events.add(TraceKind::TaskNamed, taskNameOf(node));
   }
   return events.now();
@@ -108,19 +107,23 @@ void Worker::switchRecorded(OSFiber& from, OSFiber& to, void** globals) {
 
 void Worker::recordSwitch(const FiberControlBlock& from, const FiberControlBlock& to, Nanoseconds sinceWake) {
   TraceEvents events;
-  if (runs_.end(from.task, events.now())) [[unlikely]] {
-    lookAtRun(events);
-  }
+  recordRunEnded(from.task, events);
   addLeft(events, TraceKind::FiberLeft, from);
   addResumed(to, sinceWake, events);
 }
 
-void Worker::lookAtRun(TraceEvents& events) { lateWatch.lookAtRun(runs_.run(), numberForTrace(), events); }
+// What runs of that task in one go, if anything does, ends.
+void Worker::recordRunEnded(const void* task, TraceEvents& events) {
+  const std::optional<WorkerRun> run = runs_.end(task, events.now());
+  if (run && lateWatch.mayBeLate(run->ticks())) [[unlikely]] {
+    lateWatch.lookAtRun(*run, publicId(), events);
+  }
+}
 
 // A timer is late since it was due, which is longer ago than when that was noticed.
 void Worker::lookAtDelay(const FiberControlBlock& fiber, Nanoseconds sinceWake, TraceEvents& events) {
   const auto look = [&](LateKind kind, Nanoseconds delay) {
-    return lateWatch.lookAtDelay(kind, delay, fiber.task, runs_.run(), numberForTrace(), events);
+    return lateWatch.lookAtDelay(kind, delay, fiber.task, runs_, publicId(), events);
   };
   if (!fiber.isTimedOut || !look(LateKind::Timer, TimePoint::clock::now() - fiber.deadline)) {
     look(LateKind::Wake, sinceWake);
@@ -129,9 +132,7 @@ void Worker::lookAtDelay(const FiberControlBlock& fiber, Nanoseconds sinceWake, 
 
 void Worker::recordIdleBegan(const FiberControlBlock& fiber) {
   TraceEvents events;
-  if (runs_.end(fiber.task, events.now())) [[unlikely]] {
-    lookAtRun(events);
-  }
+  recordRunEnded(fiber.task, events);
   addLeft(events, TraceKind::IdleBegan, fiber);
 }
 
