@@ -47,15 +47,15 @@ void FoldedStacks::add(State state, const inspect::Snapshot& snapshot, const ins
   stack.isCut = fiber.hasMoreFrames;
   inspect::Text none([](void*, const char*, size_t) {}, nullptr);
   const std::span<const inspect::Address> frames =
-      inspect::Phrases(none, snapshot, names_).framesOfInterest(fiber);
+      inspect::Phrases(none, snapshot, *names_).framesOfInterest(fiber);
   // A stack with weft's calls alone was read while its fiber went on.
-  if (!std::ranges::all_of(frames, [this](inspect::Address frame) { return names_.isOfWeft(frame); })) {
+  if (!std::ranges::all_of(frames, [this](inspect::Address frame) { return names_->isOfWeft(frame); })) {
     stack.frames.assign(frames.begin(), frames.end());
   }
   if (fiber.what != inspect::kNone && (state == State::Waits || state == State::Ready)) {
     // It says more than the function of weft's in which the fiber waits, as of which much is inlined.
     stack.what = snapshot.names[fiber.what];
-    if (!stack.frames.empty() && names_.isOfWeft(stack.frames.front())) {
+    if (!stack.frames.empty() && names_->isOfWeft(stack.frames.front())) {
       stack.frames.erase(stack.frames.begin());
     }
   }
@@ -76,7 +76,7 @@ void FoldedStacks::add(State state, const inspect::Snapshot& snapshot, const ins
 }
 
 std::string FoldedStacks::nameOf(const Stack& stack) const {
-  const std::string code = stack.task != 0 ? functionAt(names_, stack.task + 1) : stack.thread;
+  const std::string code = stack.task != 0 ? functionAt(*names_, stack.task + 1) : stack.thread;
   std::string name = nameOf(stack.state);
   name += ';' + code;
   if (stack.isCut) {
@@ -85,7 +85,7 @@ std::string FoldedStacks::nameOf(const Stack& stack) const {
   // The outermost call may be that of the task's code. A function that calls itself is told once.
   std::string last = code;
   for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
-    std::string function = functionAt(names_, *frame);
+    std::string function = functionAt(*names_, *frame);
     if (function != last) {
       name += ';' + function;
       last = std::move(function);
@@ -97,12 +97,22 @@ std::string FoldedStacks::nameOf(const Stack& stack) const {
   return name;
 }
 
-std::string FoldedStacks::text() const {
-  std::map<std::string, std::chrono::duration<double>>
-      lines;  // calls at several places of a function are one
+// Calls at several places of a function are one line.
+void FoldedStacks::addLines(Lines& lines) const {
   for (const auto& [stack, time] : stacks_) {
     lines[nameOf(stack)] += time;
   }
+}
+
+void FoldedStacks::setNames(inspect::Names* names) {
+  addLines(lines_);
+  stacks_.clear();
+  names_ = names;
+}
+
+std::string FoldedStacks::text() const {
+  Lines lines = lines_;
+  addLines(lines);
   std::string text;
   for (const auto& [name, time] : lines) {
     text += name + ' ' + std::to_string(std::llround(time.count() * 1e6)) + '\n';

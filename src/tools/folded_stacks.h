@@ -22,7 +22,11 @@ class FoldedStacks {
   enum class State : uint8_t { Computes, InCall, OwnCall, Ready, Waits };  // OwnCall: in no task
   static const char* nameOf(State state);
 
-  explicit FoldedStacks(inspect::Names& names) : names_(names) {}
+  explicit FoldedStacks(inspect::Names& names) : names_(&names) {}
+
+  // Has what was added so far told by the names of before, and what comes by these. Null: what comes is told
+  // by the names that follow.
+  void setNames(inspect::Names* names);
 
   // So long the state was that of the fiber, or of several like it.
   void add(State state, const inspect::Snapshot& snapshot, const inspect::Fiber& fiber,
@@ -44,10 +48,13 @@ class FoldedStacks {
 
     auto operator<=>(const Stack&) const = default;
   };
+  using Lines = std::map<std::string, std::chrono::duration<double>>;
   std::string nameOf(const Stack& stack) const;
+  void addLines(Lines& lines) const;
 
-  inspect::Names& names_;
+  inspect::Names* names_;
   std::map<Stack, std::chrono::duration<double>> stacks_;
+  Lines lines_;  // of stacks whose addresses had other names
   std::chrono::duration<double> totals_[5]{};
 };
 

@@ -1,8 +1,6 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <sys/resource.h>
-
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -76,15 +74,6 @@ ProfileArguments parseProfile(Arguments arguments) {
   return result;
 }
 
-Seconds processorTime() {
-  rusage use{};
-  getrusage(RUSAGE_SELF, &use);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return Seconds(seconds(use.ru_utime) + seconds(use.ru_stime));
-}
-
 void write(const std::string& path, const std::string& text) {
   if (path.empty()) {
     return writeOutput(text);
@@ -138,9 +127,9 @@ int profile(Arguments arguments) {
     throw Failure(target.name() + " is stopped by a signal or a debugger: have it go on first");
   }
   Profiler profiler(target, Seconds(1 / wanted.rate));
-  const Seconds began = processorTime();
+  const Seconds began = Profiler::processorTime();
   profiler.run(Seconds(wanted.seconds));
-  const Seconds processor = processorTime() - began;
+  const Seconds processor = Profiler::processorTime() - began;
   if (!profiler.hasSeenFibers()) {
     target.checkThatItLives();
     if (profiler.hasBegunAnother()) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "inspect/offsets.h"
 #include "inspect/snapshot.h"
 #include "inspect/unwinder.h"
+#include "tools/file_watch.h"
 #include "tools/folded_stacks.h"
 #include "tools/target.h"
 #include "tools/terminal.h"
@@ -42,7 +44,9 @@ class Profiler {
   // Returns: whether the process has begun another program, which has ended the samples.
   bool hasBegunAnother() const { return hasBegunAnother_; }
   // Returns: the errno value of why the system does not tell of code that computes; 0: it does.
-  int error() const { return threads_.error(); }
+  int error() const { return files_->threads.error(); }
+
+  static Seconds processorTime();  // that this program has taken
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -57,9 +61,25 @@ class Profiler {
     inspect::FiberSampler sampler;
   };
 
+  // All that knows the files which the process has mapped.
+  struct Files {
+    Files(Target& target, Seconds period);
+    inspect::Arena arena;
+    inspect::ImageNames names;
+    inspect::Unwinder unwinder;
+    FileWatch watch;
+    ThreadSampler threads;
+    std::vector<std::unique_ptr<Copy>> copies;
+  };
+
   Clock::duration interval();
   bool look();
+  bool lookAnew();
   void sample();
+  void findNewFiles();
+  bool isUnknown(const inspect::Snapshot& snapshot, const inspect::Fiber& fiber);
+  void add(FoldedStacks::State state, const inspect::Snapshot& snapshot, const inspect::Fiber& fiber,
+           Seconds time);
   void addComputed(Copy& copy, uint32_t worker);
   void addFibers(Copy& copy, Seconds time);
   void addThread(Copy& copy, uint32_t worker, Seconds time);
@@ -67,18 +87,17 @@ class Profiler {
 
   Target& target_;
   const Seconds period_;
-  inspect::Arena arena_;
-  inspect::ImageNames names_;
-  inspect::Unwinder unwinder_;
+  std::optional<Files> files_;
   FoldedStacks stacks_;
   LookTimer timer_;
-  ThreadSampler threads_;
-  std::vector<std::unique_ptr<Copy>> copies_;
   std::minstd_rand random_;
   std::uniform_real_distribution<double> jitter_{0.5, 1.5};
   Clock::time_point last_;  // sample
   Seconds duration_{};
   uint64_t numSamples_ = 0;
+  Seconds search_{};           // processor time, of looks for new files
+  bool isAnyUnknown_ = false;  // of the last sample's addresses
+  bool hasFileGone_ = false;   // between the last two looks
   bool hasEnded_ = false;
   bool hasBegunAnother_ = false;
 };

@@ -51,7 +51,8 @@ void checkClass(const std::string& name, int processId) {
 
 }  // namespace
 
-Target::Target(const char* name, const std::vector<std::string>& binaries) : processId_(parsePositive(name)) {
+Target::Target(const char* name, const std::vector<std::string>& binaries)
+    : binaries_(binaries), processId_(parsePositive(name)) {
   if (processId_ != 0) {
     name_ = std::string("process ") + name;
     openProcess();
@@ -59,7 +60,7 @@ Target::Target(const char* name, const std::vector<std::string>& binaries) : pro
     name_ = name;
     openCore(name);
   }
-  for (const std::string& path : binaries) {
+  for (const std::string& path : binaries_) {
     addBinary(path);
   }
   findOffsets();
@@ -122,6 +123,34 @@ bool Target::hasBegunAnother() const {
   return mark && *mark != *mark_;
 }
 
+bool Target::hasNewFiles() const {
+  inspect::Arena arena;
+  inspect::Images now(&arena);
+  const std::span<const inspect::Image> known = files_->images.all();
+  const bool isRead = now.readMaps(processId_);
+  return isRead && std::ranges::any_of(now.all(), [known](const inspect::Image& image) {
+           const auto same = std::ranges::lower_bound(known, image.begin, {}, &inspect::Image::begin);
+           return same == known.end() || same->begin != image.begin || same->end != image.end ||
+                  same->path != image.path;
+         });
+}
+
+void Target::readFilesAnew() {
+  offsets_.clear();
+  files_.emplace();
+  substitutes_.clear();
+  (void)images().readMaps(processId_);
+  addKernelCode();
+  for (const std::string& path : binaries_) {
+    try {
+      addBinary(path);
+    } catch (const Failure&) {
+      // Its library has been unloaded, or another build lies there now.
+    }
+  }
+  (void)lookForTables();
+}
+
 // Returns: nothing while a program is about to begin, or if the process is gone or may not be looked at.
 std::optional<Target::Mark> Target::readMark() const {
   std::ifstream file(inspect::ProcPath(processId_, "auxv").text(), std::ios::binary);
@@ -141,25 +170,25 @@ void Target::openProcess() {
   }
   process_.emplace(processId_);
   mark_ = readMark();
-  if (!images_.readMaps(processId_)) {
+  if (!files_->images.readMaps(processId_)) {
     failRefused(name_, processId_);
   }
-  if (images_.all().empty()) {
+  if (files_->images.all().empty()) {
     throw Failure(name_ + " has no memory: it has ended, or belongs to the kernel");
   }
   checkClass(name_, processId_);
   char byte;
-  if (!process_->get(images_.all()[0].begin, byte)) {
+  if (!process_->get(files_->images.all()[0].begin, byte)) {
     failRefused(name_, processId_);
   }
   addKernelCode();
 }
 
 void Target::addKernelCode() {
-  const auto [begin, end] = images_.kernelCode();
-  kernelCode_.resize(end - begin);
-  if (process_->read(begin, kernelCode_.data(), kernelCode_.size())) {
-    images_.addKernelCode(kernelCode_);
+  const auto [begin, end] = files_->images.kernelCode();
+  files_->kernelCode.resize(end - begin);
+  if (process_->read(begin, files_->kernelCode.data(), files_->kernelCode.size())) {
+    files_->images.addKernelCode(files_->kernelCode);
   }
 }
 
@@ -169,7 +198,7 @@ void Target::openCore(const std::string& path) {
   const std::vector<std::string> changed = core_->changedFiles();
   for (const CoreFile::Mapping& each : core_->mappings()) {
     const bool mayOpen = !std::binary_search(changed.begin(), changed.end(), each.path);
-    images_.add(each.begin, each.end, each.fileOffset, each.path, mayOpen);
+    files_->images.add(each.begin, each.end, each.fileOffset, each.path, mayOpen);
   }
 }
 
@@ -178,7 +207,7 @@ void Target::addBinary(const std::string& path) {
   checkModule(path);
   const MappedFile file(path);
   const std::string id = buildIdOf(file.bytes());
-  const std::span<const inspect::Image> images = images_.all();
+  const std::span<const inspect::Image> images = files_->images.all();
   const auto indexOf = [&](auto isIt) {
     return static_cast<size_t>(std::ranges::find_if(images, isIt) - images.begin());
   };
@@ -204,9 +233,9 @@ void Target::addBinary(const std::string& path) {
 }
 
 void Target::substitute(size_t image, const std::string& path) {
-  const std::string mapped(images_.all()[image].path);
+  const std::string mapped(files_->images.all()[image].path);
   const auto [entry, isNew] = substitutes_.emplace(mapped, path);
-  images_.substitute(image, entry->second.c_str());
+  files_->images.substitute(image, entry->second.c_str());
   if (core_) {
     core_->substitute(mapped, entry->second);
   }
@@ -220,7 +249,7 @@ std::vector<unsigned char> Target::startOf(const inspect::Image& image) const {
 
 Target::TableSearch Target::lookForTables() {
   TableSearch result;
-  for (const inspect::Image& image : images_.all()) {
+  for (const inspect::Image& image : files_->images.all()) {
     const inspect::Address table = inspect::findTable(memory(), image.begin);
     inspect::Offsets offsets;
     char release[16] = "";

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "inspect/arena.h"
@@ -30,7 +31,7 @@ class Target {
 
   const std::string& name() const { return name_; }  // as messages have it
   const inspect::Memory& memory() const;
-  inspect::Images& images() { return images_; }
+  inspect::Images& images() { return files_->images; }
   const std::vector<inspect::Offsets>& offsets() const { return offsets_; }  // one for each copy of weft
   int processId() const { return processId_; }
   std::string program() const;  // the path of what the process runs; empty if it is not known
@@ -46,8 +47,20 @@ class Target {
   bool isSameProgram() const;
   // Returns: whether the process has begun another program, or the same one again, by exec().
   bool hasBegunAnother() const;
+  // Returns: whether the process has mapped files that images() does not know. Reads the list of all
+  // mappings, which takes milliseconds where there are very many.
+  bool hasNewFiles() const;
+  // Makes images() and offsets() anew, after the process has loaded or unloaded libraries. A file that stands
+  // for a library that is not there any more stands for nothing. Requires: nobody uses these two.
+  void readFilesAnew();
 
  private:
+  // What is known of the files that are mapped.
+  struct Files {
+    inspect::Arena arena;
+    std::vector<unsigned char> kernelCode;
+    inspect::Images images{&arena};
+  };
   void openProcess();
   void addKernelCode();
   void openCore(const std::string& path);
@@ -72,10 +85,9 @@ class Target {
   std::optional<Mark> readMark() const;
 
   std::string name_;
+  const std::vector<std::string> binaries_;
   std::map<std::string, std::string> substitutes_;
-  inspect::Arena arena_;
-  std::vector<unsigned char> kernelCode_;
-  inspect::Images images_{&arena_};
+  std::optional<Files> files_{std::in_place};
   std::optional<CoreFile> core_;
   std::optional<inspect::ProcessMemory> process_;
   std::optional<Mark> mark_;

@@ -53,6 +53,17 @@ TEST_F(FoldedStacksTest, BeginWithTheStateAndTheTask) {
   EXPECT_EQ(stacks.text(), "computes;A;main::{lambda()#2}::operator();serve(Connection&) 1000\n");
 }
 
+// A library that is loaded in the place of another one has other names at the same addresses.
+TEST_F(FoldedStacksTest, KeepTheNamesThatAddressesHad) {
+  add(State::Computes, fiber('A', {kServe}), 1ms);
+  stacks.setNames(nullptr);
+  FakeNames others;
+  others.isStripped = true;
+  stacks.setNames(&others);
+  add(State::Computes, fiber('A', {kServe}), 2ms);
+  EXPECT_EQ(stacks.text(), "computes;A;?? 2000\ncomputes;A;serve(Connection&) 1000\n");
+}
+
 TEST_F(FoldedStacksTest, TellOnceThatAFunctionCallsItself) {
   add(State::Computes, fiber('A', {kMain, kServe, kServe, kServe, kMain}), 1us);
   EXPECT_EQ(stacks.text(), "computes;A;main;serve(Connection&);main 1\n");

@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests `weft ps`, `weft bt`, `weft top`, `weft trace` and `weft profile` on processes and on core files.
 
-    inspect_test.py WEFT DEBUG STRIPPED STATIC [TWO_COPIES LIBRARY]
+    inspect_test.py WEFT DEBUG STRIPPED STATIC PLUGINS FIRST OTHER [TWO_COPIES LIBRARY]
 
-The first programs are builds of hanging.cpp: with -g, stripped, and linked with -static and -g. TWO_COPIES is
-two_copies.cpp, which contains weft, and LIBRARY is its library, which contains a weft of its own.
+The first programs are builds of hanging.cpp: with -g, stripped, and linked with -static and -g. PLUGINS is
+plugins.cpp, and FIRST and OTHER are its libraries. TWO_COPIES is two_copies.cpp, which contains weft, and
+LIBRARY is its library, which contains a weft of its own.
 """
 
 import contextlib
@@ -594,10 +595,33 @@ class ProfileTest(CommandTest):
         """Begins a profile. Returns once it has taken a sample or two."""
         looker = subprocess.Popen([WEFT, "profile", "--seconds", "3600", *map(str, arguments), str(process.pid)],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        status = pathlib.Path("/proc/%d/status" % looker.pid)
-        while int(re.search(r"\nvoluntary_ctxt_switches:\s+(\d+)", status.read_text(encoding="utf-8"))[1]) < 4:
-            self.assertIsNone(looker.poll())
+        self.await_samples(looker, 4)
         return looker
+
+    def await_samples(self, looker, count):
+        """Returns once the profile has slept so many times more: before each sample, and seldom else."""
+        status = pathlib.Path("/proc/%d/status" % looker.pid)
+        first = None
+        while first is None or self.num_sleeps(status) < first + count:
+            self.assertIsNone(looker.poll())
+            first = self.num_sleeps(status) if first is None else first
+
+    @staticmethod
+    def num_sleeps(status):
+        return int(re.search(r"\nvoluntary_ctxt_switches:\s+(\d+)", status.read_text(encoding="utf-8"))[1])
+
+    def test_libraries_are_loaded_and_unloaded_meanwhile(self):
+        with running(*PLUGINS) as process, self.looker(process, "--rate", 1000) as looker:
+            for _ in PLUGINS[1:]:
+                process.stdin.write("\n")
+                process.stdin.flush()
+                self.assertEqual(process.stdout.readline(), "ready\n")
+                self.await_samples(looker, 200)
+            looker.send_signal(signal.SIGINT)
+            times = self.times(looker.communicate()[0])
+        task = r"waits;main::\{lambda\(\)#1\}"
+        for function in ("waitInFirst", "waitInOther"):
+            self.time_of(times, task + ";begin;%s;.*wait.*;Event" % function)
 
     def test_the_observed_goes_on_when_the_looker_is_killed(self):
         with running(DEBUG, "signals") as process:
@@ -886,5 +910,6 @@ class CoreTest(unittest.TestCase):
 
 if __name__ == "__main__":
     WEFT, DEBUG, STRIPPED, STATIC = map(os.path.abspath, sys.argv[1:5])
-    COPIES = sys.argv[5:7] if len(sys.argv) == 7 else []
+    PLUGINS = sys.argv[5:8]
+    COPIES = sys.argv[8:10] if len(sys.argv) == 10 else []
     unittest.main(argv=sys.argv[:1])

@@ -46,6 +46,16 @@ target_link_options(hanging_static PRIVATE -static)
 add_dependencies(target_test hanging_stripped)
 target_compile_definitions(target_test PRIVATE WEFT_TEST_HANGING)
 
+# A program that loads and unloads libraries. These have no weft, and lie at the same addresses.
+add_executable(plugins tools/plugins.cpp)
+target_link_libraries(plugins PRIVATE ${weft_under_test} weft_own ${CMAKE_DL_LIBS})
+set(plugins $<TARGET_FILE:plugins>)
+foreach(function IN ITEMS waitInFirst waitInOther)
+  add_library(plugin_${function} MODULE tools/plugins.cpp)
+  target_compile_definitions(plugin_${function} PRIVATE PLUGIN=${function})
+  list(APPEND plugins $<TARGET_FILE:plugin_${function}>)
+endforeach()
+
 # A program that loads a library with a weft of its own.
 add_executable(two_copies tools/two_copies.cpp)
 target_link_libraries(two_copies PRIVATE ${weft_under_test} weft_own ${CMAKE_DL_LIBS})
@@ -58,7 +68,7 @@ if(NOT BUILD_SHARED_LIBS)
 endif()
 add_test(NAME inspect_commands
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tools/inspect_test.py $<TARGET_FILE:weft_tool> ${hanging}
-    ${copies})
+    ${plugins} ${copies})
 
 find_program(WEFT_ADDR2LINE addr2line)
 if(WEFT_ADDR2LINE)
