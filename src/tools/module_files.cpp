@@ -15,6 +15,7 @@
 
 #include "inspect/proc_path.h"
 #include "tools/command.h"
+#include "tools/process_status.h"
 
 namespace weft::inline v0_1::detail::tools {
 namespace {
@@ -110,12 +111,10 @@ void ModuleFiles::addHint(const std::string& path) {
 }
 
 void ModuleFiles::addProcess(int processId) {
+  checkProcess(processId);
   std::ifstream maps(inspect::ProcPath(processId, "maps").text());
   std::string line;
   if (!maps || !std::getline(maps, line)) {
-    if (access(inspect::ProcPath(processId, "").text(), F_OK) != 0) {
-      throw Failure("there is no process " + std::to_string(processId));
-    }
     throw Failure("process " + std::to_string(processId) +
                   " belongs to somebody else: run this as its user or as root");
   }

@@ -15,6 +15,7 @@
 #include "inspect/proc_path.h"
 #include "tools/command.h"
 #include "tools/module_files.h"
+#include "tools/process_status.h"
 #include "tools/same_file.h"
 
 namespace weft::inline v0_1::detail::tools {
@@ -165,9 +166,7 @@ std::optional<Target::Mark> Target::readMark() const {
 }
 
 void Target::openProcess() {
-  if (access(inspect::ProcPath(processId_, "").text(), F_OK) != 0) {
-    throw Failure("there is no " + name_);
-  }
+  checkProcess(processId_);
   process_.emplace(processId_);
   mark_ = readMark();
   if (!files_->images.readMaps(processId_)) {

@@ -764,6 +764,14 @@ class OtherProcessTest(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertRegex(done.stdout, r"\nno scheduler now\n$")
 
+    def test_a_thread_is_no_process(self):
+        with running(DEBUG) as process:
+            thread = next(name for name in os.listdir("/proc/%d/task" % process.pid) if name != str(process.pid))
+            for command in ("ps", "bt", "top", "trace", "profile", "symbolize --pid"):
+                done = weft(*command.split(), thread)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (
+                    1, "", "weft: %s is a thread of process %d: give that number\n" % (thread, process.pid)))
+
     def test_a_process_may_be_without_weft(self):
         with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             process.stdin.write(b"x")
