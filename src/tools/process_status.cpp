@@ -5,7 +5,9 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -28,7 +30,42 @@ int processOf(int threadId) {
   return 0;
 }
 
+// Reads a file "stat" of /proc.
+std::optional<ProcessStatus> readStatus(const inspect::ProcPath& path) {
+  std::ifstream file(path.text());
+  std::string text;
+  std::getline(file, text, '\0');
+  // The fields stand behind the program's name, which may have any characters.
+  const size_t end = text.rfind(") ");
+  if (end == text.npos) {
+    return std::nullopt;
+  }
+  std::istringstream fields(text.substr(end + 2));
+  const auto skip = [&fields](int count) {
+    for (std::string field; count > 0; --count) {
+      fields >> field;
+    }
+  };
+  char state = '\0';
+  int64_t user = 0;
+  int64_t system = 0;
+  fields >> state;
+  skip(10);
+  fields >> user >> system;
+  static const int64_t kPerSecond = sysconf(_SC_CLK_TCK);
+  const std::chrono::nanoseconds tick(1'000'000'000 / kPerSecond);
+  return fields ? std::optional(ProcessStatus{state, (user + system) * tick}) : std::nullopt;
+}
+
 }  // namespace
+
+std::optional<ProcessStatus> statusOf(int processId) {
+  return readStatus(inspect::ProcPath(processId, "stat"));
+}
+
+std::optional<ProcessStatus> statusOfThread(int processId, int threadId) {
+  return readStatus(inspect::ProcPath(processId, "task/" + std::to_string(threadId) + "/stat"));
+}
 
 void checkProcess(int processId) {
   const std::string name = std::to_string(processId);

@@ -3,8 +3,20 @@
 
 #pragma once
 
+#include <chrono>
+#include <optional>
+
 // What the system tells of a process that is to be looked at.
 namespace weft::inline v0_1::detail::tools {
+
+struct ProcessStatus {
+  char state;                              // a letter, as ps(1) has it
+  std::chrono::nanoseconds processorTime;  // that it has computed
+};
+
+// Returns: nothing, if it is gone, or if the system does not tell.
+std::optional<ProcessStatus> statusOf(int processId);
+std::optional<ProcessStatus> statusOfThread(int processId, int threadId);
 
 // Throws Failure if there is no process of that number, as where it is a thread's.
 void checkProcess(int processId);

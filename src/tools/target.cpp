@@ -82,17 +82,14 @@ std::string Target::program() const {
   return std::filesystem::read_symlink(inspect::ProcPath(processId_, "exe").view(), error).string();
 }
 
-// Returns: what /proc/PID/stat says behind the program's name, which may have any characters; 0 if the
-// process is gone; 'R', as of one that runs, for a core file.
+// Returns: the letter for the state of the process; 0 if it is gone; 'R', as of one that runs, for a core
+// file.
 char Target::state() const {
   if (!process_) {
     return 'R';
   }
-  std::ifstream file(inspect::ProcPath(processId_, "stat").text());
-  std::string text;
-  std::getline(file, text, '\0');
-  const size_t end = text.rfind(") ");
-  return end == text.npos || end + 2 >= text.size() ? '\0' : text[end + 2];
+  const std::optional<ProcessStatus> status = statusOf(processId_);
+  return status ? status->state : '\0';
 }
 
 bool Target::lives() const {

@@ -6,16 +6,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "inspect/proc_path.h"
 #include "tools/command.h"
 #include "tools/observed.h"
 #include "tools/output.h"
+#include "tools/process_status.h"
 #include "tools/terminal.h"
 #include "tools/top_view.h"
 #include "tools/worker_rates.h"
@@ -67,29 +65,6 @@ TopArguments parseTop(Arguments arguments) {
   }
   result.process = options.only("top", "the number of a process");
   return result;
-}
-
-// Returns: how long a thread has computed, or less than zero if that is not known.
-std::chrono::nanoseconds processorTime(int processId, int threadId) {
-  std::ifstream file(inspect::ProcPath(processId, "task/" + std::to_string(threadId) + "/stat").text());
-  std::string text;
-  std::getline(file, text, '\0');
-  // Behind the program's name, which may have any characters, utime and stime are the 12th and 13th.
-  const size_t end = text.rfind(") ");
-  if (end == text.npos) {
-    return std::chrono::nanoseconds(-1);
-  }
-  std::istringstream fields(text.substr(end + 2));
-  std::string skipped;
-  for (int i = 0; i < 11; ++i) {
-    fields >> skipped;
-  }
-  int64_t user = 0;
-  int64_t system = 0;
-  fields >> user >> system;
-  static const int64_t kPerSecond = sysconf(_SC_CLK_TCK);
-  return fields ? std::chrono::nanoseconds((user + system) * (1'000'000'000 / kPerSecond))
-                : std::chrono::nanoseconds(-1);
 }
 
 std::string timeOfDay() {
@@ -158,7 +133,8 @@ class Top {
     std::vector<std::chrono::nanoseconds> processor;
     numBlocked_ = 0;
     for (const inspect::Worker& worker : snapshot.workers) {
-      processor.push_back(processorTime(target_.processId(), worker.threadId));
+      const auto status = statusOfThread(target_.processId(), worker.threadId);
+      processor.push_back(status ? status->processorTime : std::chrono::nanoseconds(-1));
       numBlocked_ += worker.numBlocked;
     }
     const std::vector<WorkerRate> rates = rates_.look(snapshot, processor, time_);
