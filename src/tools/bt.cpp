@@ -56,7 +56,10 @@ int bt(Arguments arguments) {
     }
   }
   const Arguments rest = options.rest();
-  if (rest.empty() || rest.size() > 2) {
+  if (rest.empty()) {
+    options.failMissing("bt", "the number of a process or a core file");
+  }
+  if (rest.size() > 2) {
     throw UsageError("bt needs the number of a process or a core file, and at most one fiber");
   }
   Target target(rest[0], binaries);

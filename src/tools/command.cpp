@@ -17,6 +17,7 @@ bool Options::next() {
     return false;
   }
   name_ = rest_[0];
+  value_ = nullptr;
   rest_ = rest_.subspan(1);
   return std::strcmp(name_, "--") != 0;
 }
@@ -27,9 +28,9 @@ const char* Options::value() {
   if (rest_.empty()) {
     throw UsageError(std::string(name_) + " needs a value");
   }
-  const char* value = rest_[0];
+  value_ = rest_[0];
   rest_ = rest_.subspan(1);
-  return value;
+  return value_;
 }
 
 double Options::number(double least, double most) {
@@ -55,11 +56,22 @@ int Options::processId() {
 }
 
 const char* Options::only(const char* command, const char* what) const {
+  if (rest_.empty()) {
+    failMissing(command, what);
+  }
   if (rest_.size() != 1) {
     throw UsageError(std::string(command) + " needs " + what + ", and nothing else: see `weft help " +
                      command + "`");
   }
   return rest_[0];
+}
+
+void Options::failMissing(const char* command, const char* what) const {
+  std::string message = std::string(command) + " needs " + what;
+  if (value_ != nullptr) {
+    message += std::string(" behind its options: \"") + value_ + "\" is the value of " + name_;
+  }
+  throw UsageError(message + ": see `weft help " + command + "`");
 }
 
 void Options::failUnknown(const char* command) const {

@@ -50,11 +50,14 @@ class Options {
   Arguments rest() const { return rest_; }
   // The one argument behind the options. Throws UsageError if there is none, or another one behind it.
   const char* only(const char* command, const char* what) const;
+  // Says that the argument behind the options is missing.
+  [[noreturn]] void failMissing(const char* command, const char* what) const;
   [[noreturn]] void failUnknown(const char* command) const;  // of an option
 
  private:
   Arguments rest_;
   const char* name_ = nullptr;
+  const char* value_ = nullptr;  // of that option; null: none was taken
 };
 
 // Returns: the number above zero that the text is, such as a process id; 0 if it is none.

@@ -49,12 +49,15 @@ std::optional<ProcessStatus> readStatus(const inspect::ProcPath& path) {
   char state = '\0';
   int64_t user = 0;
   int64_t system = 0;
+  int64_t numThreads = 0;
   fields >> state;
   skip(10);
   fields >> user >> system;
+  skip(4);
+  fields >> numThreads;
   static const int64_t kPerSecond = sysconf(_SC_CLK_TCK);
   const std::chrono::nanoseconds tick(1'000'000'000 / kPerSecond);
-  return fields ? std::optional(ProcessStatus{state, (user + system) * tick}) : std::nullopt;
+  return fields ? std::optional(ProcessStatus{state, numThreads, (user + system) * tick}) : std::nullopt;
 }
 
 }  // namespace
@@ -75,6 +78,13 @@ void checkProcess(int processId) {
   }
   if (owner != processId && owner != 0) {
     throw Failure(name + " is a thread of process " + std::to_string(owner) + ": give that number");
+  }
+  const std::optional<ProcessStatus> status = statusOf(processId);
+  if (status && status->state == 'Z') {
+    throw Failure(status->numThreads > 1
+                      ? "the main thread of process " + name +
+                            " has ended, so that what the others do cannot be read"
+                      : "process " + name + " has ended, and its parent has not waited for it");
   }
 }
 

@@ -4,13 +4,15 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 // What the system tells of a process that is to be looked at.
 namespace weft::inline v0_1::detail::tools {
 
 struct ProcessStatus {
-  char state;                              // a letter, as ps(1) has it
+  char state;  // a letter, as ps(1) has it
+  int64_t numThreads;
   std::chrono::nanoseconds processorTime;  // that it has computed
 };
 
@@ -18,7 +20,7 @@ struct ProcessStatus {
 std::optional<ProcessStatus> statusOf(int processId);
 std::optional<ProcessStatus> statusOfThread(int processId, int threadId);
 
-// Throws Failure if there is no process of that number, as where it is a thread's.
+// Throws Failure if there is no process of that number, as where it is a thread's, or if it has ended.
 void checkProcess(int processId);
 
 }  // namespace weft::inline v0_1::detail::tools

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -50,6 +51,13 @@ void checkClass(const std::string& name, int processId) {
   }
 }
 
+// A path without a slash is rather meant to be a number where there is no such file.
+void checkPath(const std::string& name) {
+  if (name.find('/') == name.npos && access(name.c_str(), F_OK) != 0 && errno == ENOENT) {
+    throw Failure('"' + name + "\" is neither the number of a process nor the path of a core file: give one");
+  }
+}
+
 }  // namespace
 
 Target::Target(const char* name, const std::vector<std::string>& binaries)
@@ -59,6 +67,7 @@ Target::Target(const char* name, const std::vector<std::string>& binaries)
     openProcess();
   } else {
     name_ = name;
+    checkPath(name_);
     openCore(name);
   }
   for (const std::string& path : binaries_) {

@@ -252,7 +252,9 @@ class LiveTest(unittest.TestCase):
                 (1, "there is no process 2147483647", ["ps", 2147483647]),
                 (1, "is a program or a library, and no core file", ["bt", DEBUG]),
                 (1, "is no core file: give a core file, or the number", ["ps", __file__]),
-                (2, "ps needs the number of a process or a core file", ["ps"]),
+                (2, "ps needs the number of a process or a core file: see `weft help ps`", ["ps"]),
+                (2, "ps needs the number of a process or a core file, and nothing else", ["ps", 1, 2]),
+                (2, 'bt needs .* behind its options: "4711" is the value of --binary:', ["bt", "--binary", 4711]),
                 (2, "ps has no option --what", ["ps", "--what", 1]),
                 (2, "bt has no option --what", ["bt", "--what", 1]),
                 (2, "bt needs the number of a process", ["bt"])):
@@ -656,6 +658,8 @@ class ProfileTest(CommandTest):
     def test_errors_are_one_sentence(self):
         expect = self.expect_error
         expect("profile needs the number of a process", 2)
+        expect('profile needs the number of a process behind its options: "4711" is the value of --binary: see '
+               "`weft help profile`", 2, "--binary", 4711)
         expect("profile has no option --what", 2, "--what", 1)
         expect('--seconds needs a number from 0.01 to 1000000, which "x" is not', 2, "--seconds", "x", 1)
         expect('--rate needs a number from 0.01 to 1000, which "0" is not', 2, "--rate", 0, 1)

@@ -5,11 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "tools/command.h"
 #include "waiting_program.h"
@@ -70,6 +73,10 @@ TEST(TargetTest, SaysThatAProcessDoesNotUseWeft) {
 
 TEST(TargetTest, SaysThatThereIsNoProcess) {
   EXPECT_EQ(failureOf("2147483647"), "there is no process 2147483647");
+  for (const std::string name : {"abc", "0", "", "123x", "99999999999"}) {
+    EXPECT_EQ(failureOf(name),
+              '"' + name + "\" is neither the number of a process nor the path of a core file: give one");
+  }
   expectFailure("/nowhere/at/all", "/nowhere/at/all cannot be read: No such file or directory");
   expectFailure(pathOf("layout_pie"), " is a program or a library, and no core file");
 }
@@ -81,7 +88,24 @@ TEST(TargetTest, SaysThatAProcessHasEnded) {
   }
   siginfo_t info;
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
-  expectFailure(std::to_string(child), " has no memory: it has ended");
+  EXPECT_EQ(failureOf(std::to_string(child)),
+            "process " + std::to_string(child) + " has ended, and its parent has not waited for it");
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+}
+
+TEST(TargetTest, SaysThatTheMainThreadOfAProcessHasEnded) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::thread([] { pause(); }).detach();
+    syscall(SYS_exit, 0);  // ends the thread alone, and unwinds nothing
+  }
+  const std::string id = std::to_string(child);
+  constexpr int kMostLooks = 1'000'000;  // until it has come so far
+  for (int i = 0; i < kMostLooks && failureOf(id).find("the main thread of process " + id) != 0; ++i) {
+    std::this_thread::yield();
+  }
+  expectFailure(id, " has ended, so that what the others do cannot be read");
+  kill(child, SIGKILL);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
 }
 
