@@ -3,6 +3,7 @@
 
 #include "tools/process_status.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -30,6 +31,13 @@ int processOf(int threadId) {
   return 0;
 }
 
+// Returns: how long the system has run.
+std::chrono::nanoseconds sinceStart() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
 // Reads a file "stat" of /proc.
 std::optional<ProcessStatus> readStatus(const inspect::ProcPath& path) {
   std::ifstream file(path.text());
@@ -50,14 +58,20 @@ std::optional<ProcessStatus> readStatus(const inspect::ProcPath& path) {
   int64_t user = 0;
   int64_t system = 0;
   int64_t numThreads = 0;
+  int64_t start = 0;
   fields >> state;
   skip(10);
   fields >> user >> system;
   skip(4);
   fields >> numThreads;
+  skip(1);
+  fields >> start;
   static const int64_t kPerSecond = sysconf(_SC_CLK_TCK);
   const std::chrono::nanoseconds tick(1'000'000'000 / kPerSecond);
-  return fields ? std::optional(ProcessStatus{state, numThreads, (user + system) * tick}) : std::nullopt;
+  if (!fields) {
+    return std::nullopt;
+  }
+  return ProcessStatus{state, numThreads, sinceStart() - start * tick, (user + system) * tick};
 }
 
 }  // namespace
@@ -68,6 +82,12 @@ std::optional<ProcessStatus> statusOf(int processId) {
 
 std::optional<ProcessStatus> statusOfThread(int processId, int threadId) {
   return readStatus(inspect::ProcPath(processId, "task/" + std::to_string(threadId) + "/stat"));
+}
+
+bool hasJustBegun(int processId) {
+  using namespace std::chrono_literals;
+  const std::optional<ProcessStatus> status = statusOf(processId);
+  return status && status->state != 'Z' && status->age >= 0s && status->age < 500ms;
 }
 
 void checkProcess(int processId) {

@@ -64,16 +64,19 @@ Target::Target(const char* name, const std::vector<std::string>& binaries)
     : binaries_(binaries), processId_(parsePositive(name)) {
   if (processId_ != 0) {
     name_ = std::string("process ") + name;
-    openProcess();
+    while (!tryToOpenProcess()) {
+      constexpr useconds_t kBetween = 10'000;
+      usleep(kBetween);
+    }
   } else {
     name_ = name;
     checkPath(name_);
     openCore(name);
+    findOffsets();
   }
   for (const std::string& path : binaries_) {
     addBinary(path);
   }
-  findOffsets();
 }
 
 const inspect::Memory& Target::memory() const {
@@ -171,8 +174,24 @@ std::optional<Target::Mark> Target::readMark() const {
   return std::nullopt;
 }
 
+// Returns: false, if the process has just begun and is not yet what can be looked at.
+bool Target::tryToOpenProcess() {
+  try {
+    openProcess();
+    findOffsets();
+    return true;
+  } catch (const Failure&) {
+    if (!hasJustBegun(processId_)) {
+      throw;
+    }
+    return false;
+  }
+}
+
 void Target::openProcess() {
   checkProcess(processId_);
+  offsets_.clear();
+  files_.emplace();
   process_.emplace(processId_);
   mark_ = readMark();
   if (!files_->images.readMaps(processId_)) {

@@ -61,6 +61,7 @@ class Target {
     std::vector<unsigned char> kernelCode;
     inspect::Images images{&arena};
   };
+  bool tryToOpenProcess();
   void openProcess();
   void addKernelCode();
   void openCore(const std::string& path);

@@ -32,6 +32,7 @@ import unittest
 
 NUM_MORE = 5  # tasks that wait for an event
 MOST_LOOKS = 500  # until the right one; with so many wrong ones something is broken
+NANOSLEEP = 230  # the number of clock_nanosleep() on x86-64
 MOST_SECONDS = 60  # until a living program writes something
 REFUSED = "Code that computes has no calls, as perf_event_open() is refused"
 WAITS = (r"Semaphore 0x\w+", r"mutex 0x\w+", r"Channel::receive 0x\w+", r"Future 0x\w+", r"Event 0x\w+")
@@ -46,6 +47,14 @@ def line_of(text):
     """Returns: the number of the line of hanging.cpp that has the text."""
     source = pathlib.Path(__file__).with_name("hanging.cpp").read_text(encoding="utf-8")
     return source[:source.index(text)].count("\n") + 1
+
+
+def sleeps(process):
+    try:
+        call = pathlib.Path("/proc/%d/syscall" % process).read_text(encoding="utf-8")
+    except OSError:  # it has ended
+        return False
+    return call.startswith("%d " % NANOSLEEP)
 
 
 @contextlib.contextmanager
@@ -767,6 +776,23 @@ class OtherProcessTest(unittest.TestCase):
                 done = weft("top", "--once", "--interval", 0.02, process.pid)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertRegex(done.stdout, r"\nno scheduler now\n$")
+
+    def test_a_process_may_not_have_become_its_program_yet(self):
+        def look():
+            """Has a process begin its program once the looker sleeps, unless the process is too old by then."""
+            with subprocess.Popen(["sh", "-c", 'read line; exec "$0" 1', DEBUG], stdin=subprocess.PIPE,
+                                  stdout=subprocess.DEVNULL) as process, \
+                 subprocess.Popen([WEFT, "ps", str(process.pid)], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True) as looker:
+                while looker.poll() is None and not sleeps(looker.pid):
+                    pass
+                process.stdin.write(b"\n")
+                process.stdin.flush()
+                told = looker.communicate()[1]
+                process.stdin.close()
+                return told
+
+        look_until(lambda told: "does not use weft" not in told, look)
 
     def test_a_thread_is_no_process(self):
         with running(DEBUG) as process:
