@@ -101,10 +101,10 @@ void checkProcess(int processId) {
   }
   const std::optional<ProcessStatus> status = statusOf(processId);
   if (status && status->state == 'Z') {
-    throw Failure(status->numThreads > 1
-                      ? "the main thread of process " + name +
-                            " has ended, so that what the others do cannot be read"
-                      : "process " + name + " has ended, and its parent has not waited for it");
+    throw Failure("process " + name +
+                  (status->numThreads > 1
+                       ? " ends just now, or its main thread has ended: nothing of it can be read"
+                       : " has ended, and its parent has not waited for it"));
   }
 }
 
