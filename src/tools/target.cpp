@@ -217,6 +217,7 @@ void Target::addKernelCode() {
 }
 
 void Target::openCore(const std::string& path) {
+  files_.emplace();
   core_.emplace(path);
   processId_ = core_->processId();
   const std::vector<std::string> changed = core_->changedFiles();

@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "inspect/arena.h"
@@ -57,9 +56,10 @@ class Target {
  private:
   // What is known of the files that are mapped.
   struct Files {
+    Files() : images(&arena) {}
     inspect::Arena arena;
     std::vector<unsigned char> kernelCode;
-    inspect::Images images{&arena};
+    inspect::Images images;
   };
   bool tryToOpenProcess();
   void openProcess();
@@ -88,7 +88,7 @@ class Target {
   std::string name_;
   const std::vector<std::string> binaries_;
   std::map<std::string, std::string> substitutes_;
-  std::optional<Files> files_{std::in_place};
+  std::optional<Files> files_;
   std::optional<CoreFile> core_;
   std::optional<inspect::ProcessMemory> process_;
   std::optional<Mark> mark_;
