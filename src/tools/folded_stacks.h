@@ -32,7 +32,7 @@ class FoldedStacks {
   void add(State state, const inspect::Snapshot& snapshot, const inspect::Fiber& fiber,
            std::chrono::duration<double> time);
 
-  bool isEmpty() const { return stacks_.empty(); }
+  bool isEmpty() const { return stacks_.empty() && lines_.empty(); }
   std::chrono::duration<double> total(State state) const { return totals_[static_cast<int>(state)]; }
   // Returns: the lines, by their names. The numbers are microseconds.
   std::string text() const;

@@ -141,7 +141,6 @@ bool Profiler::isUnknown(const inspect::Snapshot& snapshot, const inspect::Fiber
 void Profiler::add(FoldedStacks::State state, const inspect::Snapshot& snapshot, const inspect::Fiber& fiber,
                    Seconds time) {
   stacks_.add(state, snapshot, fiber, time);
-  ++numFibers_;
   isAnyUnknown_ = isAnyUnknown_ || isUnknown(snapshot, fiber);
 }
 
