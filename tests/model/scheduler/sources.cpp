@@ -62,10 +62,10 @@ thread_local TraceThread* ownTraceThread = nullptr;
 TraceThread* openTraceThread() noexcept { return nullptr; }
 LateWatch lateWatch;
 void LateWatch::lookAtRun(const WorkerRun&, int, TraceEvents&) noexcept {}
-bool LateWatch::lookAtDelay(LateKind, Nanoseconds, const void*, const WorkerRun&, int,
-                            TraceEvents&) noexcept {
+bool LateWatch::lookAtDelay(LateKind, Nanoseconds, const void*, const RunWatch&, int, TraceEvents&) noexcept {
   return false;
 }
+std::optional<WorkerRun> RunWatch::end(const void*, uint64_t) { return std::nullopt; }
 
 }  // namespace weft::inline v0_1::detail
 
