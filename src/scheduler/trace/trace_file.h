@@ -11,10 +11,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// A path to which the recorder's events are written each time something happens that one wants to look back
-// from. Each time has a file of its own: late.pftrace, late-2.pftrace, ... Of more than kMost, the
-// newest replaces the last, so that the first ones stay, which lie closest to the cause, and so does the
-// newest, and no program fills a disk. Files of an earlier process are replaced.
+// The files of one path, numbered as trace::Config::path says.
 class TraceFile {
  public:
   static constexpr uint32_t kMost = 8;
