@@ -18,6 +18,11 @@ constexpr size_t kMostNames = 256;
 // In place of a node: the owner of an inbox sleeps, or a node is not linked yet.
 constexpr Address kMark = 1;
 
+// Whether the fiber, which its worker's thread is on, has code of the program's to run, and waits for nothing.
+bool runsCode(const Fiber& fiber, const Worker& worker) {
+  return fiber.what == kNone && (fiber.isMain ? worker.id < 0 : fiber.task != 0);
+}
+
 }  // namespace
 
 WorkerReader::WorkerReader(const Memory& memory, const Offsets& offsets, Letters letters, Snapshot& snapshot,
@@ -66,8 +71,7 @@ uint32_t WorkerReader::addCurrent(uint32_t worker) {
   }
   Fiber& fiber = snapshot_.fibers.back();
   fiber.isMain = current == address + offsets_.workerMain;
-  const bool runsCode = fiber.isMain ? snapshot_.workers[worker].id < 0 : fiber.task != 0;
-  if (fiber.what == kNone && runsCode) {
+  if (runsCode(fiber, snapshot_.workers[worker])) {
     fiber.state = Fiber::State::Running;
   }
   return static_cast<uint32_t>(snapshot_.fibers.size() - 1);
@@ -251,8 +255,7 @@ void WorkerReader::setState(Fiber& fiber, const Worker& worker, bool isCurrent) 
   const bool isIdle = worker.state != Worker::State::Busy;
   if (isCurrent) {
     fiber.isLastOfWorker = fiber.state != Fiber::State::Idle || isIdle;
-    const bool runsCode = fiber.isMain ? worker.id < 0 : fiber.task != 0;
-    if (!isIdle && fiber.what == kNone && runsCode) {
+    if (!isIdle && runsCode(fiber, worker)) {
       fiber.state = Fiber::State::Running;
       fiber.isLastOfWorker = false;
     }
