@@ -18,7 +18,7 @@ constexpr size_t kMostNames = 256;
 // In place of a node: the owner of an inbox sleeps, or a node is not linked yet.
 constexpr Address kMark = 1;
 
-// Whether the fiber, which its worker's thread is on, has code of the program's to run, and waits for nothing.
+// Whether the fiber, which its worker's thread is on, has code of the program's to run.
 bool runsCode(const Fiber& fiber, const Worker& worker) {
   return fiber.what == kNone && (fiber.isMain ? worker.id < 0 : fiber.task != 0);
 }
