@@ -6,6 +6,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace weft::inline v0_1::detail::inspect {
 
 // Returns: how many bytes were written; 0 means to try again, or that there was an error.
