@@ -11,6 +11,7 @@
 #include "inspect/timeline_file.h"
 #include "tools/command.h"
 #include "tools/observed.h"
+#include "tools/output.h"
 #include "tools/target.h"
 
 namespace weft::inline v0_1::detail::tools {
