@@ -414,9 +414,9 @@ Scheduler::WorkerStats Worker::stats() const {
           .numSteals = stealer_.numSteals(),
           .numSearches = idler_.numSearches(),
           .numParks = idler_.numParks(),
-          .numTasksInPlace = numInPlace_.get(),
-          .runTimes = runTimes_.get(),
-          .wakeDelays = wakeDelays_.get()};
+          .numTasksInPlace = measures_.numInPlace(),
+          .runTimes = measures_.runTimes(),
+          .wakeDelays = measures_.wakeDelays()};
 }
 
 }  // namespace weft::inline v0_1::detail

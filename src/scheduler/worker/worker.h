@@ -24,9 +24,9 @@
 #include "scheduler/trace/late_watch.h"
 #include "scheduler/trace/recorder.h"
 #include "scheduler/trace/wishes.h"
-#include "scheduler/worker/duration_counter.h"
 #include "scheduler/worker/idler.h"
 #include "scheduler/worker/stealer.h"
+#include "scheduler/worker/worker_measures.h"
 #include "weft/detail/base/ticks.h"
 #include "weft/detail/forkjoin/fork_join.h"
 #include "weft/detail/park/parker.h"
@@ -127,7 +127,7 @@ class Worker {
   void noteIdleBegan();
   void noteIdleEnded(FiberControlBlock* next);
   // Counts a task in place that begins on the calling thread.
-  static void countInPlace();
+  static void countInPlace() { current()->measures_.countInPlace(); }
 
   // Makes `fiber`, of this worker, ready. Any thread.
   void wake(FiberControlBlock& fiber) noexcept;
@@ -230,12 +230,6 @@ class Worker {
   void recordWake(const FiberControlBlock& fiber) const noexcept;
   static void recordTimer(const FiberControlBlock& fiber);
 
-  // Measures, while isMeasured_: see worker_measures.cpp.
-  void setMeasured(bool isWanted);
-  void measureTaskBegan(TimePoint now);
-  void measureRunEnded(TimePoint now);
-  void measureResumed(const FiberControlBlock& fiber, const WakeTaken& wake);
-
   // Hooks, while hooks_ is not null: see worker_hooks.cpp.
   void setHooks(const FiberHooks* hooks);
   void callEntered(FiberControlBlock& fiber, bool isFirst);
@@ -326,15 +320,13 @@ class Worker {
   Stealer stealer_;
   Idler idler_;
   bool isEnding_ = false;  // single-threaded: unbind() was called
-  bool isRecorded_ = false, isMeasured_ = false;
+  bool isRecorded_ = false;
   bool hasEntered_ = false;                     // `entered` was called, and `left` was not
   std::atomic<uint32_t> traceThread_{0};        // the number of its TraceThread while its events are recorded
   std::atomic<bool> areWakesTimed_{false};      // see wokenAt()
   std::atomic<TimePoint::rep> mainWokenAt_{0};  // the main fiber's wokenAt()
   RunWatch runs_;                               // while recorded with limits
-  TimePoint runBegan_{};                        // while measured, and in a task: when that began or went on
-  SingleWriterCounter numInPlace_;              // while measured
-  DurationCounter runTimes_, wakeDelays_;
+  WorkerMeasures measures_;
   const FiberHooks* hooks_ = nullptr;  // those that it calls
   FiberHooks::Run run_;                // with which they were called last
 

@@ -1,42 +1,34 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "scheduler/worker/worker_measures.h"
+
 #include <utility>
 
-#include "scheduler/worker/worker.h"
-
-// What a worker measures while Scheduler::measure() is on: how long tasks run until they wait or end, and how
-// long woken fibers are ready.
 namespace weft::inline v0_1::detail {
 
-void Worker::setMeasured(bool isWanted) {
-  isMeasured_ = isWanted;
+void WorkerMeasures::setOn(bool isWanted) {
+  isOn_ = isWanted;
   runBegan_ = {};
 }
 
-void Worker::measureTaskBegan(TimePoint now) {
-  measureRunEnded(now);  // of a task before whose FiberLocal's destructor has waited
+void WorkerMeasures::noteTaskBegan(TimePoint now) {
+  noteRunEnded(now);  // of a task before whose FiberLocal's destructor has waited
   runBegan_ = now;
 }
 
-// What has run since runBegan_, if anything has, ends or waits.
-void Worker::measureRunEnded(TimePoint now) {
-  if (runBegan_ != TimePoint{}) {
+void WorkerMeasures::noteRunEnded(TimePoint now) {
+  if (isInRun()) {
     runTimes_.add(now - std::exchange(runBegan_, TimePoint{}));
   }
 }
 
-void Worker::measureResumed(const FiberControlBlock& fiber, const WakeTaken& wake) {
-  if (wake.sinceWake != Nanoseconds{}) {
-    wakeDelays_.add(wake.sinceWake);
+void WorkerMeasures::noteResumed(const FiberControlBlock& fiber, TimePoint now,
+                                 std::chrono::nanoseconds sinceWake) {
+  if (sinceWake != std::chrono::nanoseconds{}) {
+    wakeDelays_.add(sinceWake);
   }
-  runBegan_ = fiber.task != nullptr ? wake.now : TimePoint{};
-}
-
-void Worker::countInPlace() {
-  if (Worker& worker = *current(); worker.isMeasured_) {
-    ++worker.numInPlace_;
-  }
+  runBegan_ = fiber.task != nullptr ? now : TimePoint{};
 }
 
 }  // namespace weft::inline v0_1::detail

@@ -42,14 +42,14 @@ void Worker::follow(uint64_t word, bool isMeasured, const FiberHooks* hooks) {
       followed_ ^= Wishes::kRecorded;  // it has got no memory, and asks again at its next poll
     }
   }
-  if (isMeasured != isMeasured_) {
-    setMeasured(isMeasured);
+  if (isMeasured != measures_.isOn()) {
+    measures_.setOn(isMeasured);
   }
   if (hooks != hooks_) {
     setHooks(hooks);
   }
-  setWakesTimed(isMeasured_ || (isRecorded_ && lateWatch.hasWakeLimit()));
-  const bool isObserved = isRecorded_ || isMeasured_ || hooks_ != nullptr;
+  setWakesTimed(measures_.isOn() || (isRecorded_ && lateWatch.hasWakeLimit()));
+  const bool isObserved = isRecorded_ || measures_.isOn() || hooks_ != nullptr;
   const bool isOnlyRecorded =
       isRecorded_ && hooks_ == nullptr && !lateWatch.hasRunLimit() && !areWakesTimed();
   runTask_ = !isObserved ? &weft_run_task : isOnlyRecorded ? &runTaskRecorded : &runTaskObserved;
@@ -65,8 +65,8 @@ void Worker::runTaskObserved(TaskNode* node) {
   if (self.hooks_ != nullptr) {
     self.callEntered(self.fibers_.current(), true);
   }
-  if (self.isMeasured_) {
-    self.measureTaskBegan(TimePoint::clock::now());
+  if (self.measures_.isOn()) {
+    self.measures_.noteTaskBegan(TimePoint::clock::now());
   }
   const bool isRecorded = self.isRecorded_;
   if (isRecorded) {
@@ -78,15 +78,15 @@ void Worker::runTaskObserved(TaskNode* node) {
     self.recordRunEnded(code, events);
     events.add(TraceKind::TaskEnded);
   }
-  if (self.isMeasured_ || self.hasEntered_) {
+  if (self.measures_.isOn() || self.hasEntered_) {
     self.noteTaskEnded();
   }
 }
 
 // Tells all but the recorder.
 void Worker::noteTaskEnded() {
-  if (isMeasured_) {
-    measureRunEnded(TimePoint::clock::now());
+  if (measures_.isOn()) {
+    measures_.noteRunEnded(TimePoint::clock::now());
   }
   callLeft(true);
 }
@@ -100,9 +100,9 @@ void Worker::switchObserved(OSFiber& from, OSFiber& to, void** globals) {
   }
   self.noteLeft(left);
   const WakeTaken wake = self.takeWake(next);
-  if (self.isMeasured_) {
-    self.measureRunEnded(wake.now);
-    self.measureResumed(next, wake);
+  if (self.measures_.isOn()) {
+    self.measures_.noteRunEnded(wake.now);
+    self.measures_.noteResumed(next, wake.now, wake.sinceWake);
   }
   if (self.isRecorded_) {
     self.recordSwitch(left, next, wake.sinceWake);
@@ -117,8 +117,8 @@ void Worker::noteIdleBegan() {
       recordIdleBegan(fibers_.current());
     }
     noteLeft(fibers_.current());
-    if (isMeasured_) {
-      measureRunEnded(TimePoint::clock::now());
+    if (measures_.isOn()) {
+      measures_.noteRunEnded(TimePoint::clock::now());
     }
     callLeft(false);
   }
@@ -143,8 +143,8 @@ void Worker::goOnWith(FiberControlBlock* next) {
     callEntered(fiber, false);
   }
   const WakeTaken wake = takeWake(fiber);
-  if (isMeasured_ && runBegan_ == TimePoint{}) {
-    measureResumed(fiber, wake);
+  if (measures_.isOn() && !measures_.isInRun()) {
+    measures_.noteResumed(fiber, wake.now, wake.sinceWake);
   }
   if (isRecorded_) {
     recordResumed(fiber, wake.sinceWake);
@@ -183,7 +183,7 @@ Worker::WakeTaken Worker::takeWake(FiberControlBlock& fiber) const {
   // relaxed: see wokenAt().
   const TimePoint::rep time = areWakesTimed() ? wokenAt(fiber).load(std::memory_order_relaxed) : 0;
   WakeTaken wake;
-  if (time != 0 || isMeasured_) {
+  if (time != 0 || measures_.isOn()) {
     wake.now = TimePoint::clock::now();
   }
   if (time != 0) {
