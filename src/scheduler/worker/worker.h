@@ -26,6 +26,7 @@
 #include "scheduler/trace/wishes.h"
 #include "scheduler/worker/idler.h"
 #include "scheduler/worker/stealer.h"
+#include "scheduler/worker/worker_hooks.h"
 #include "scheduler/worker/worker_measures.h"
 #include "weft/detail/base/ticks.h"
 #include "weft/detail/forkjoin/fork_join.h"
@@ -230,12 +231,6 @@ class Worker {
   void recordWake(const FiberControlBlock& fiber) const noexcept;
   static void recordTimer(const FiberControlBlock& fiber);
 
-  // Hooks, while hooks_ is not null: see worker_hooks.cpp.
-  void setHooks(const FiberHooks* hooks);
-  void callEntered(FiberControlBlock& fiber, bool isFirst);
-  void callLeft(bool isLast);
-  void callAtSwitch(FiberControlBlock& from, FiberControlBlock& to);
-
   Work waitForWork();
   FiberControlBlock* takeReady();
   TaskNode* takeTurn();
@@ -321,14 +316,12 @@ class Worker {
   Idler idler_;
   bool isEnding_ = false;  // single-threaded: unbind() was called
   bool isRecorded_ = false;
-  bool hasEntered_ = false;                     // `entered` was called, and `left` was not
   std::atomic<uint32_t> traceThread_{0};        // the number of its TraceThread while its events are recorded
   std::atomic<bool> areWakesTimed_{false};      // see wokenAt()
   std::atomic<TimePoint::rep> mainWokenAt_{0};  // the main fiber's wokenAt()
   RunWatch runs_;                               // while recorded with limits
   WorkerMeasures measures_;
-  const FiberHooks* hooks_ = nullptr;  // those that it calls
-  FiberHooks::Run run_;                // with which they were called last
+  WorkerHooks hooks_{publicId()};
 
   alignas(64) Inbox<FiberControlBlock> inbox_;  // written by other threads
   Mailbox mailbox_;                             // written by other threads

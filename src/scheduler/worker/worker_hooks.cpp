@@ -1,22 +1,18 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "scheduler/worker/worker_hooks.h"
+
 #include <utility>
 
-#include "scheduler/worker/worker.h"
-
-// How a worker calls hooks: see setFiberHooks().
-//
-// The worker keeps the run with which it has called `entered`. So `left` follows each `entered` once, also if
-// the hooks change meanwhile, or if a destructor of a FiberLocal waits after its task.
 namespace weft::inline v0_1::detail {
 
-void Worker::setHooks(const FiberHooks* hooks) {
+void WorkerHooks::set(const FiberHooks* hooks) {
   callLeft(false);
   hooks_ = hooks;
 }
 
-void Worker::callEntered(FiberControlBlock& fiber, bool isFirst) {
+void WorkerHooks::callEntered(FiberControlBlock& fiber, bool isFirst) {
   callLeft(false);
   if (fiber.task == nullptr) {
     return;
@@ -24,7 +20,7 @@ void Worker::callEntered(FiberControlBlock& fiber, bool isFirst) {
   run_ = {.code = fiber.task,
           .task = fiber.scope()->number,
           .fiber = fiber.id,
-          .worker = publicId(),
+          .worker = worker_,
           .isFirst = isFirst,
           .isLast = false};
   hasEntered_ = true;
@@ -33,7 +29,7 @@ void Worker::callEntered(FiberControlBlock& fiber, bool isFirst) {
   }
 }
 
-void Worker::callLeft(bool isLast) {
+void WorkerHooks::callLeft(bool isLast) {
   if (std::exchange(hasEntered_, false)) {
     run_.isLast = isLast;
     if (hooks_->left != nullptr) {
@@ -42,7 +38,7 @@ void Worker::callLeft(bool isLast) {
   }
 }
 
-void Worker::callAtSwitch(FiberControlBlock& from, FiberControlBlock& to) {
+void WorkerHooks::callAtSwitch(FiberControlBlock& from, FiberControlBlock& to) {
   // A hook that asks for a name goes to another stack, from the one that the thread is still on.
   currentFiber = &from;
   callLeft(false);

@@ -10,7 +10,7 @@
 #include "scheduler/worker/worker_group.h"
 
 // Who is told of what a worker does. These want to know of it: the flight recorder (worker_recording.cpp),
-// Scheduler::measure() (worker_measures.cpp) and hooks (worker_hooks.cpp).
+// Scheduler::measure() (WorkerMeasures) and hooks (WorkerHooks).
 //
 // A worker that nobody observes asks nobody: it calls tasks and switches through two pointers. While it is
 // observed, these point to functions that tell the observers first. Wakes take the slow way then, as those by
@@ -45,13 +45,13 @@ void Worker::follow(uint64_t word, bool isMeasured, const FiberHooks* hooks) {
   if (isMeasured != measures_.isOn()) {
     measures_.setOn(isMeasured);
   }
-  if (hooks != hooks_) {
-    setHooks(hooks);
+  if (hooks != hooks_.get()) {
+    hooks_.set(hooks);
   }
   setWakesTimed(measures_.isOn() || (isRecorded_ && lateWatch.hasWakeLimit()));
-  const bool isObserved = isRecorded_ || measures_.isOn() || hooks_ != nullptr;
+  const bool isObserved = isRecorded_ || measures_.isOn() || hooks_.get() != nullptr;
   const bool isOnlyRecorded =
-      isRecorded_ && hooks_ == nullptr && !lateWatch.hasRunLimit() && !areWakesTimed();
+      isRecorded_ && hooks_.get() == nullptr && !lateWatch.hasRunLimit() && !areWakesTimed();
   runTask_ = !isObserved ? &weft_run_task : isOnlyRecorded ? &runTaskRecorded : &runTaskObserved;
   fibers_.setSwitch(!isObserved ? &OSFiber::switchTo : isOnlyRecorded ? &switchRecorded : &switchObserved);
   localDeque().exceptions = isObserved ? neverEmpty : fibers_.exceptions();
@@ -62,8 +62,8 @@ void Worker::follow(uint64_t word, bool isMeasured, const FiberHooks* hooks) {
 void Worker::runTaskObserved(TaskNode* node) {
   Worker& self = *current();                                             // a fiber stays on its worker
   const auto* const code = reinterpret_cast<const void*>(node->invoke);  // the node is gone at the end
-  if (self.hooks_ != nullptr) {
-    self.callEntered(self.fibers_.current(), true);
+  if (self.hooks_.get() != nullptr) {
+    self.hooks_.callEntered(self.fibers_.current(), true);
   }
   if (self.measures_.isOn()) {
     self.measures_.noteTaskBegan(TimePoint::clock::now());
@@ -78,7 +78,7 @@ void Worker::runTaskObserved(TaskNode* node) {
     self.recordRunEnded(code, events);
     events.add(TraceKind::TaskEnded);
   }
-  if (self.measures_.isOn() || self.hasEntered_) {
+  if (self.measures_.isOn() || self.hooks_.hasEntered()) {
     self.noteTaskEnded();
   }
 }
@@ -88,15 +88,15 @@ void Worker::noteTaskEnded() {
   if (measures_.isOn()) {
     measures_.noteRunEnded(TimePoint::clock::now());
   }
-  callLeft(true);
+  hooks_.callLeft(true);
 }
 
 void Worker::switchObserved(OSFiber& from, OSFiber& to, void** globals) {
   FiberControlBlock& left = blockOf(from);
   FiberControlBlock& next = blockOf(to);
   Worker& self = *next.worker;
-  if (self.hooks_ != nullptr) {
-    self.callAtSwitch(left, next);
+  if (self.hooks_.get() != nullptr) {
+    self.hooks_.callAtSwitch(left, next);
   }
   self.noteLeft(left);
   const WakeTaken wake = self.takeWake(next);
@@ -120,7 +120,7 @@ void Worker::noteIdleBegan() {
     if (measures_.isOn()) {
       measures_.noteRunEnded(TimePoint::clock::now());
     }
-    callLeft(false);
+    hooks_.callLeft(false);
   }
 }
 
@@ -139,8 +139,8 @@ void Worker::goOnWith(FiberControlBlock* next) {
   if (!isObserved() || next != &fiber) [[likely]] {
     return;
   }
-  if (hooks_ != nullptr && !hasEntered_) {
-    callEntered(fiber, false);
+  if (hooks_.get() != nullptr && !hooks_.hasEntered()) {
+    hooks_.callEntered(fiber, false);
   }
   const WakeTaken wake = takeWake(fiber);
   if (measures_.isOn() && !measures_.isInRun()) {
