@@ -15,7 +15,7 @@
 #include "os/osfiber.h"
 #include "scheduler/core/waiter_inl.h"
 #include "scheduler/report/run_or_die.h"
-#include "scheduler/trace/recorder.h"
+#include "scheduler/worker/observed_in_place.h"
 #include "weft/cancellation.h"
 #include "weft/debug.h"
 #include "weft/detail/base/node_pool.h"
@@ -258,8 +258,7 @@ void TaskGroupCore::runAsTask(GroupNode& node) {
 void TaskGroupCore::callOwnAside(LocalDeque& local) {
   const ExceptionsAside aside(OSFiber::exceptionGlobals());
   callOwnIn(local, [](TaskNode* node) {
-    const RecordedInPlace recorded(node->invoke);
-    Worker::countInPlace();
+    const ObservedInPlace observed(*node);
     node->invoke(node, TaskOp::Call);
   });
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "scheduler/fibers/in_place.h"
+#include "scheduler/worker/observed_in_place.h"
 #include "scheduler/worker/worker.h"
 #include "scheduler/worker/worker_group.h"
 #include "weft/detail/base/exception_state.h"
@@ -48,11 +49,11 @@ inline void Worker::runInPlaceNow(TaskNode* node) {
   localDeque().counters.countEnded();
 }
 
-// For a waiter that handles or throws an exception, which is none of the task's.
+// For a waiter that handles or throws an exception, which is none of the task's, and for any while the worker
+// is observed.
 [[gnu::cold, gnu::noinline]] void Worker::runInPlaceAside(TaskNode* node) {
   const ExceptionsAside aside(fibers_.exceptions());
-  const RecordedInPlace recorded(node->invoke);
-  countInPlace();
+  const ObservedInPlace observed(*node);
   runInPlaceNow(node);
 }
 

@@ -73,8 +73,8 @@ struct LocalDeque {
   // Its `next` leads to the older ones.
   ForkNode* newestKept = nullptr;
   TaskCounters<> counters{};
-  // Of the thread: see ExceptionState. While its events are recorded, a state that is not empty, so that all
-  // tasks in place take the path aside, where they are recorded.
+  // Of the thread: see ExceptionState. While it is observed, by the recorder, measure() or hooks, a state
+  // that is not empty, so that all tasks in place take the path aside: see ObservedInPlace.
   void** exceptions = nullptr;
 
   // `num`: of the threads that may steal from this deque.

@@ -222,7 +222,7 @@ class TaskGroupCore {
   // A task has ended elsewhere, or was dropped.
   void endOfOther();
   // callOwnIn(), where the waiter handles or throws an exception, which is none of the tasks', or where its
-  // events are recorded.
+  // thread is observed, by the recorder, measure() or hooks.
   [[gnu::cold]] WEFT_EXPORT void callOwnAside(LocalDeque& local);
   void waitForOthers();
   Control& control();
