@@ -296,6 +296,25 @@ std::vector<std::string> blocks(const fs::path& page, const std::string& languag
   return result;
 }
 
+// Returns: the code of docs/llms.txt: its program, and each of its mistakes without the wrong lines.
+std::vector<std::string> piecesOfLlms() {
+  std::vector<std::string> pieces;
+  const std::regex mistake("// \\d+\\. .*");
+  for (const auto& block : blocks(kRoot / "docs/llms.txt", "cpp")) {
+    std::istringstream lines(block);
+    pieces.emplace_back();
+    for (std::string line; std::getline(lines, line);) {
+      if (std::regex_match(line, mistake) && !pieces.back().empty()) {
+        pieces.emplace_back();
+      }
+      if (line.find("  // wrong: ") == std::string::npos) {
+        pieces.back() += line + "\n";
+      }
+    }
+  }
+  return pieces;
+}
+
 // Returns: a page without its fenced blocks.
 std::string prose(const fs::path& page) {
   std::istringstream text(contents(page));
@@ -389,6 +408,12 @@ TEST(DocsExamplesTest, ExamplesAreThoseOfThePagesAndHeaders) {
     }
   }
   EXPECT_GE(numExamples, 9u);
+  const auto pieces = piecesOfLlms();
+  EXPECT_EQ(pieces.size(), 11u);
+  for (const auto& piece : pieces) {
+    EXPECT_NE(tests.find(withoutLayout(piece)), std::string::npos) << "docs/llms.txt has what no test has:\n"
+                                                                   << piece;
+  }
   numExamples = 0;
   for (const auto& header : filesIn("include/weft", ".h")) {
     if (header.string().find("/detail/") != std::string::npos || header.filename() == "debug.h") {

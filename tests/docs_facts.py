@@ -7,8 +7,8 @@
 
 Checked are paths, links and their anchors, commands (presets, parts of .ci/run, labels and names of tests,
 options of scripts and of the build), numbers that stand for a constant (the table NUMBERS) or count something
-(COUNTS, OCCURRENCES), the functions and members that a page names beside a file, and those that comments
-name. With --tests, the names of tests are those of the build folder BUILD.
+(COUNTS, OCCURRENCES), the functions and members that a page names beside a file, those that comments name,
+and those of docs/llms.txt. With --tests, the names of tests are those of the build folder BUILD.
 """
 
 import argparse
@@ -134,6 +134,15 @@ NAMED = re.compile(r"\b(k[A-Z]\w+)|\b[Ss]ee ([A-Z]\w*)\b(?! and [A-Z]|, )")  # b
 IN_FILE = re.compile(r"`(?:\w+::)*(\w+)\(\)`\s+\(`((?:src|include)/[\w/.]+)`")
 MEMBER = re.compile(r"`(?:\w+::)*?([A-Z]\w+)::(\w+)(?:\(\))?`")
 
+# The page for programs that write programs: what stands for the reader's own, and headers that it leaves out.
+LLMS = "docs/llms.txt"
+PLACEHOLDERS = set("address args body buffer c cases capacity d data endpoint event executor f "
+                   "futures g init map n out parents path port pred range service stages statement t "
+                   "task time token tokens v worker host listener lock scheduler".split())
+UNLISTED = {name + ".h" for name in (
+    "asio", "containers", "debug", "export", "fiberhooks", "histogram", "memory", "sanitizers", "signal",
+    "thread", "tracy", "tsa", "waithandler", "weft")}
+
 
 class Facts:
     def __init__(self, root, build):
@@ -149,13 +158,13 @@ class Facts:
                 self.text[name] = (root / name).read_text(encoding="utf-8")
             except UnicodeDecodeError:
                 self.text[name] = ""
-        self.pages = [name for name in self.files if name.endswith(".md")]
+        self.pages = [name for name in self.files if name.endswith(".md") or name == LLMS]
         self.presets = json.loads(self.text["CMakePresets.json"])
         self.parts = self.readParts()
         self.labels = self.readLabels()
         self.tests = self.readTests(build)
         self.code = "\n".join(text for name, text in self.text.items()
-                              if not name.endswith(".md") and name != "tests/docs_facts.py")
+                              if name not in self.pages and name != "tests/docs_facts.py")
 
     def expect(self, holds, place, message):
         self.count += 1
@@ -395,6 +404,42 @@ class Facts:
                     word = constant or other
                     self.expect(word in self.allWords, place, "there is no %s" % word)
 
+    # The page for programs that write programs.
+
+    def wordsOfHeader(self, header):
+        """Those of a public header's code, and of the parts that it includes."""
+        path = "include/weft/" + header
+        parts = [name for name in self.files if name.startswith(path[:-len(".h")] + "/")]
+        return set().union(*(self.words.get(part[:-len(".h")], set()) for part in [path] + parts))
+
+    def checkLlms(self):
+        lines = self.text[LLMS].splitlines()
+        self.expect(len(lines) <= 160, LLMS, "has %d lines, more than 160" % len(lines))
+        for number, line in enumerate(lines, 1):
+            self.expect(len(line) <= 110, "%s:%d" % (LLMS, number), "has %d columns" % len(line))
+        for header in re.findall(r"(?:#include <|`)weft/([\w/]+\.h)", self.text[LLMS]):
+            self.expect("include/weft/" + header in self.files, LLMS, "there is no header weft/%s" % header)
+        page = re.sub(r"^```.*?^```$", "", self.text[LLMS], flags=re.M | re.S)
+        rules, listed = re.search(r"^## Rules.*?\n(.*)^## Headers\n(.*?)^## ", page, re.M | re.S).groups()
+        named = set()
+        for item in re.split(r"^- ", listed, flags=re.M)[1:]:
+            item = " ".join(item.split())
+            headers, calls = re.match(r"((?:`[\w/]+\.h` ?)+)(.*)", item).groups()
+            headers = re.findall(r"`([\w/]+\.h)`", headers)
+            named.update(headers)
+            words = set().union(*(self.wordsOfHeader(header) for header in headers))
+            self.checkNamesOfLlms(calls, words | PLACEHOLDERS, " ".join(headers))
+        for name in self.files:
+            header = re.fullmatch(r"include/weft/(\w+\.h)", name)
+            self.expect(not header or header[1] in named | UNLISTED, LLMS, "does not list " + name)
+        self.checkNamesOfLlms(rules, self.allWords | PLACEHOLDERS, "include")
+
+    def checkNamesOfLlms(self, text, words, where):
+        for code in re.findall(r"`([^`]+)`", text):
+            code = re.sub(r"std::\w+|-[\w-]+|\bWEFT_\w+=\w+|weft: fatal", "", code)
+            for word in re.findall(r"[A-Za-z_]\w*", code):
+                self.expect(word in words, LLMS, "names %s, which is not in %s" % (word, where))
+
 
 def main():
     parser = argparse.ArgumentParser()
@@ -411,6 +456,7 @@ def main():
     facts.checkFunctionsInProse()
     facts.checkMembers()
     facts.checkNamesInComments()
+    facts.checkLlms()
     print("%d facts of documents and comments" % facts.count)
     return 1 if facts.wrong or not facts.count else 0
 
