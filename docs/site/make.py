@@ -5,9 +5,9 @@
 
     docs/site/make.py FOLDER    writes FOLDER/html; FOLDER/html/index.html is the first page
 
-Fails where a link leads nowhere, where a page is in no table of contents, and where a public name has no
-comment. (The test docs_examples_test says that each block of code is compiled by a test.) Uses no network.
-docs/CONTRIBUTING.md says what it needs.
+Fails where a link leads nowhere, also one of llms.txt, where a page is in no table of contents, and where a
+public name has no comment. (The test docs_examples_test says that each block of code is compiled by a test.)
+Uses no network. docs/CONTRIBUTING.md says what it needs.
 """
 
 import pathlib
@@ -79,6 +79,17 @@ def copy_pages(source):
         shutil.copy(ROOT / name, source / name)
 
 
+def write_llms(html):
+    """Writes llms.txt where llmstxt.org has readers look for it, with links to the pages of the site."""
+    text = (ROOT / "docs/llms.txt").read_text(encoding="utf-8")
+    def one(match):
+        page = "docs/" + match.group(1) + ".html"
+        if not (html / page).exists():
+            sys.exit("docs/llms.txt links %s, which is no page of the site" % page)
+        return "](%s)" % page
+    (html / "llms.txt").write_text(re.sub(r"\]\(([\w/]+)\.md\)", one, text), encoding="utf-8")
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -94,6 +105,7 @@ def main():
     subprocess.run([sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going", "-j", "auto",
                     "-c", here, "-d", folder / "doctrees", source, html], check=True)
     theme.mend(html / "_static")
+    write_llms(html)
     print(html / "index.html")
 
 
