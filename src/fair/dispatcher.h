@@ -9,6 +9,7 @@
 
 #include "fair/backlog.h"
 #include "fair/chain.h"
+#include "os/single_writer_counter.h"
 #include "weft/detail/fair/dispatcher_lock.h"
 #include "weft/detail/fair/task.h"
 #include "weft/detail/queue/inbox.h"
@@ -168,7 +169,9 @@ class Dispatcher {
 // How one thread takes from a Dispatcher's queues: what is due first, with turns for the other tasks.
 class FairConsumer {
  public:
-  explicit FairConsumer(Dispatcher& dispatcher) : due_(dispatcher.due_), ready_(dispatcher.ready_) {}
+  // `numSteps`: that the thread has run. Outlives the consumer.
+  FairConsumer(Dispatcher& dispatcher, const SingleWriterCounter& numSteps)
+      : numSteps_(numSteps), due_(dispatcher.due_), ready_(dispatcher.ready_) {}
 
   // A hint.
   bool isEmpty() { return due_.empty() && ready_.empty(); }
@@ -193,7 +196,7 @@ class FairConsumer {
     }
     return task;
   }
-  // Ends the turn of the other tasks: none was there, or one ran that was in no queue.
+  // Ends the turn of the other tasks, of which none was there.
   void endTurn() { dueInARow_ = 0; }
 
  private:
@@ -201,23 +204,26 @@ class FairConsumer {
   static constexpr uint32_t kDueInARow = 16;
 
   [[gnu::noinline]] FairTask* popDue() {
+    // A step between ends the row, also that of a task which was in neither queue.
+    if (numSteps_.get() != stepsAtDue_ + 1) {
+      endTurn();
+    }
     FairTask* task = nullptr;
     if (dueInARow_ >= kDueInARow || !due_.pop(task)) {
       return nullptr;  // not `task`: a pop() that fails may have stored one that another thread took
     }
+    stepsAtDue_ = numSteps_.get();
     ++dueInARow_;
     return task;
   }
   [[gnu::noinline]] FairTask* popReady() {
     FairTask* task = nullptr;
-    if (!ready_.pop(task)) {
-      return nullptr;
-    }
-    endTurn();
-    return task;
+    return ready_.pop(task) ? task : nullptr;
   }
 
+  const SingleWriterCounter& numSteps_;
   Dispatcher::Queue::Consumer due_, ready_;
+  uint64_t stepsAtDue_ = 0;  // when a due task was taken last
   uint32_t dueInARow_ = 0;
 };
 

@@ -41,7 +41,7 @@ void FairWorker::watchForksOfSteps() {
   });
 }
 
-FairWorker::FairWorker(FairCore& fairCore) : core(fairCore), queued_(fairCore.dispatcher) {}
+FairWorker::FairWorker(FairCore& fairCore) : core(fairCore), queued_(fairCore.dispatcher, numSteps) {}
 
 void FairWorker::assertNotInStepOf(const FairCore& core, const char* what) {
   WEFT_ASSERT(currentFairWorker == nullptr || &currentFairWorker->core != &core,

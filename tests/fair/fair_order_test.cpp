@@ -393,36 +393,39 @@ TEST(FairDispatchTest, LongStepsShareAnIntake) {
 }
 
 // Each step posts a task whose deadline has come, unless that is queued: the step of that task comes next.
+// Also where only one task is queued beside it, which no thread has to queue for others.
 TEST(FairDispatchTest, ADeadlineOnItsWayEndsThePause) {
-  constexpr int kTasks = 10, kRounds = 100;
-  TaskScheduler scheduler("on its way", 2);
-  std::atomic<int> numLeft{kTasks};
-  LongStep other(scheduler, [&] { return numLeft == 0; });
-  // The steps run one after another, since they have one thread.
-  bool isQueued = false;
-  int numBefore = 0;
-  Task timer([&] { isQueued = false; });
-  std::vector<Task> all(kTasks);
-  for (Task& each : all) {
-    each.setCallback([&, left = kRounds](Task* self) mutable {
-      numBefore += isQueued ? 1 : 0;
-      const auto end = computeFor(5us);
-      const bool isLast = --left == 0;
-      if (!isLast) {
-        scheduler.post(self);
-      }
-      if (!isQueued && numLeft == kTasks) {
-        isQueued = true;
-        scheduler.postDeadline(&timer, end);
-      }
-      numLeft -= isLast ? 1 : 0;
-    });
+  for (const int numTasks : {10, 1}) {
+    constexpr int kRounds = 100;
+    TaskScheduler scheduler("on its way", 2);
+    std::atomic<int> numLeft{numTasks};
+    LongStep other(scheduler, [&] { return numLeft == 0; });
+    // The steps run one after another, since they have one thread.
+    bool isQueued = false;
+    int numBefore = 0;
+    Task timer([&] { isQueued = false; });
+    std::vector<Task> all(static_cast<size_t>(numTasks));
+    for (Task& each : all) {
+      each.setCallback([&, left = kRounds](Task* self) mutable {
+        numBefore += isQueued ? 1 : 0;
+        const auto end = computeFor(5us);
+        const bool isLast = --left == 0;
+        if (!isLast) {
+          scheduler.post(self);
+        }
+        if (!isQueued && numLeft == numTasks) {
+          isQueued = true;
+          scheduler.postDeadline(&timer, end);
+        }
+        numLeft -= isLast ? 1 : 0;
+      });
+    }
+    for (Task& each : all) {
+      scheduler.post(&each);
+    }
+    scheduler.waitEmpty();
+    EXPECT_EQ(numBefore, 0) << "steps before the one that was due, of " << numTasks << " tasks";
   }
-  for (Task& each : all) {
-    scheduler.post(&each);
-  }
-  scheduler.waitEmpty();
-  EXPECT_EQ(numBefore, 0) << "steps before the one that was due";
 }
 
 }  // namespace
