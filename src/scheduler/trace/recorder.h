@@ -11,7 +11,6 @@
 #include "os/clock_reading.h"
 #include "scheduler/trace/event_ring.h"
 #include "scheduler/trace/late_watch.h"
-#include "weft/detail/base/task_node.h"
 #include "weft/detail/base/ticks.h"
 #include "weft/trace.h"
 
@@ -138,15 +137,5 @@ void record(TraceKind kind, Operand operand = {}) {
     TraceEvents().add(kind, operand);
   }
 }
-
-// Records the beginning and the end of a task in place.
-class RecordedInPlace {
- public:
-  explicit RecordedInPlace(void (*code)(TaskNode*, TaskOp)) {
-    record(TraceKind::InPlaceBegan, reinterpret_cast<const void*>(code));
-  }
-  ~RecordedInPlace() { record(TraceKind::InPlaceEnded); }
-  RecordedInPlace(const RecordedInPlace&) = delete;
-};
 
 }  // namespace weft::inline v0_1::detail

@@ -13,10 +13,13 @@ namespace weft::inline v0_1::detail {
 // beginning to its end. To hooks, it belongs to the run of the task that waits for it.
 class ObservedInPlace {
  public:
-  explicit ObservedInPlace(const TaskNode& node) : recorded_(node.invoke) { Worker::countInPlace(); }
-
- private:
-  const RecordedInPlace recorded_;
+  explicit ObservedInPlace(const TaskNode& node) {
+    record(TraceKind::InPlaceBegan, reinterpret_cast<const void*>(node.invoke));
+    Worker::countInPlace();
+  }
+  ~ObservedInPlace() { record(TraceKind::InPlaceEnded); }
+  ObservedInPlace(const ObservedInPlace&) = delete;
+  ObservedInPlace& operator=(const ObservedInPlace&) = delete;
 };
 
 }  // namespace weft::inline v0_1::detail
