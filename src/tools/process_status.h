@@ -22,7 +22,7 @@ std::optional<ProcessStatus> statusOf(int processId);
 std::optional<ProcessStatus> statusOfThread(int processId, int threadId);
 
 // Returns: whether the process is so young that it may still be what has started it, such as a shell, or that
-// the loader may not have mapped its libraries yet.
+// the loader may not have mapped and relocated its files yet.
 bool hasJustBegun(int processId);
 
 // Throws Failure if there is no process of that number, as where it is a thread's, or if it has ended.

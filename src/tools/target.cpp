@@ -272,8 +272,8 @@ std::vector<unsigned char> Target::startOf(const inspect::Image& image) const {
   return memory().read(image.begin, start.data(), start.size()) ? start : std::vector<unsigned char>();
 }
 
-Target::TableSearch Target::lookForTables() {
-  TableSearch result;
+std::string Target::lookForTables() {
+  std::string otherRelease;
   for (const inspect::Image& image : files_->images.all()) {
     const inspect::Address table = inspect::findTable(memory(), image.begin);
     inspect::Offsets offsets;
@@ -285,22 +285,14 @@ Target::TableSearch Target::lookForTables() {
     if (state == inspect::TableState::Good) {
       offsets_.push_back(offsets);
     } else {
-      result.otherRelease = release;
-      result.isIncomplete = result.isIncomplete || state == inspect::TableState::Incomplete;
+      otherRelease = release;
     }
   }
-  return result;
+  return otherRelease;
 }
 
 void Target::findOffsets() {
-  // In a process that has just begun, the loader has not written the addresses into the table yet.
-  constexpr int kMostTries = 30;
-  TableSearch last = lookForTables();
-  for (int i = 1; i < kMostTries && !core_ && last.isIncomplete && offsets_.empty(); ++i) {
-    usleep(10'000);
-    last = lookForTables();
-  }
-  const std::string& other = last.otherRelease;
+  const std::string other = lookForTables();
   if (offsets_.empty()) {
     checkThatItLives();
   }

@@ -68,12 +68,9 @@ class Target {
   void addBinary(const std::string& path);
   void substitute(size_t image, const std::string& path);
   std::vector<unsigned char> startOf(const inspect::Image& image) const;
-  struct TableSearch {
-    std::string otherRelease;   // whose table is not understood; empty: there is none
-    bool isIncomplete = false;  // a table of this layout is damaged, or not ready
-  };
-  // Adds the offsets of all tables that are good.
-  TableSearch lookForTables();
+  // Adds the offsets of all tables that are good. Returns: a release whose table is not understood, is
+  // damaged or not ready; empty, if there is none.
+  std::string lookForTables();
   void findOffsets();
   char state() const;
   // The kernel puts random bytes into the memory of each program that begins.
