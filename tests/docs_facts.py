@@ -415,8 +415,6 @@ class Facts:
     def checkLlms(self):
         lines = self.text[LLMS].splitlines()
         self.expect(len(lines) <= 160, LLMS, "has %d lines, more than 160" % len(lines))
-        for number, line in enumerate(lines, 1):
-            self.expect(len(line) <= 110, "%s:%d" % (LLMS, number), "has %d columns" % len(line))
         for header in re.findall(r"(?:#include <|`)weft/([\w/]+\.h)", self.text[LLMS]):
             self.expect("include/weft/" + header in self.files, LLMS, "there is no header weft/%s" % header)
         page = re.sub(r"^```.*?^```$", "", self.text[LLMS], flags=re.M | re.S)

@@ -4,7 +4,7 @@
 """Fails where clang-format would change a C++ file, or where a line is too long: format.py ROOT CLANG_FORMAT
 
 The limit of .clang-format is checked in all lines of C++ files (clang-format breaks neither comments, which
-may be tables, nor messages), and in the prose of Markdown files.
+may be tables, nor messages), in docs/llms.txt, and in the prose of Markdown files.
 """
 
 import pathlib
@@ -43,7 +43,8 @@ def main():
     limit = int(re.search(r"ColumnLimit: (\d+)", style).group(1))
     files = sorted([*root.glob("*.md"), *(path for folder in FOLDERS for path in (root / folder).rglob("*"))])
     sources = [path for path in files if path.suffix in (".h", ".cpp")]
-    pages = [path for path in files if path.suffix == ".md" and path.name not in ONE_LINE_EACH]
+    pages = [path for path in files
+             if path.name == "llms.txt" or (path.suffix == ".md" and path.name not in ONE_LINE_EACH)]
     wrong = [message for path in sources + pages for message in tooLong(path, limit)]
     print("\n".join(wrong) or "%d sources and %d pages have lines of at most %d columns"
           % (len(sources), len(pages), limit))
