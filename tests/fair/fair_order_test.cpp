@@ -14,6 +14,7 @@
 
 #include <weft/fair/task_scheduler.h>
 
+#include "spin_until.h"
 #include "with_fair_scheduler.h"
 #include "with_scheduler.h"
 
@@ -357,8 +358,7 @@ class LongStep {
 // Returns: when it was over.
 Clock::time_point computeFor(std::chrono::microseconds time) {
   const auto end = Clock::now() + time;
-  while (Clock::now() < end) {
-  }
+  tests::spinUntil(end);
   return end;
 }
 

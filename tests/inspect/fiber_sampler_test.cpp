@@ -19,6 +19,7 @@
 #include "inspect/images.h"
 #include "inspect/process_memory.h"
 #include "scheduler/core/layout.h"
+#include "spin_until.h"
 #include "weft/detail/wait/patience.h"
 #include "weft/event.h"
 #include "weft/mutex.h"
@@ -31,12 +32,6 @@ namespace fiber_sampler_test {
 using namespace weft::detail::inspect;
 using Config = weft::Scheduler::Config;
 using SteadyClock = std::chrono::steady_clock;
-
-// Lets no other fiber of the thread run.
-void computeUntil(SteadyClock::time_point time) {
-  while (SteadyClock::now() <= time) {
-  }
-}
 
 // Samples of the process itself.
 class FiberSamplerTest : public testing::Test {
@@ -242,7 +237,7 @@ TEST_F(FiberSamplerTest, AFiberWhoseTimeHasComeIsReady) {
     begun.wait();
     isSeen = look() == 1;
     if (isSeen) {
-      computeUntil(due);
+      weft::tests::spinUntil(due);
       EXPECT_EQ(look(Fiber::State::Ready), 1);
       EXPECT_EQ(numStacks_, 1);
       EXPECT_EQ(look(Fiber::State::Blocked), 0);
@@ -267,7 +262,7 @@ TEST_F(FiberSamplerTest, AFiberThatWouldOnlyLookAtALockAgainWaits) {
   });
   begun.wait();
   // It looks again a millisecond after it has begun to wait.
-  computeUntil(SteadyClock::now() + 2 * weft::detail::kPatience);
+  weft::tests::spinFor(2 * weft::detail::kPatience);
   EXPECT_EQ(look(Fiber::State::Ready), 0);
   EXPECT_EQ(look(), 1);
   lock.unlock();

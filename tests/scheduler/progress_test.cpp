@@ -43,6 +43,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using tests::queueTogether;
 using tests::scaled;
+using tests::spinFor;
 using tests::spinUntil;
 
 class ProgressTest : public tests::WithScheduler {};
@@ -309,7 +310,7 @@ TEST_P(ProgressTest, ATimerThatIsDueWaitsForFewTasksInPlace) {
       while (numAtWake == -1) {
         async([&] {
           ++numBegun;
-          spinUntil(steady_clock::now() + microseconds(200));
+          spinFor(microseconds(200));
         }).get();
       }
       done.wait();
@@ -449,7 +450,7 @@ TEST_P(ProgressTest, ATimerThatIsDueWaitsForAtMostOneTaskBesideAFiberThatYields)
 
 TEST_P(ProgressTest, TimersThatAreAlwaysDueLeaveTasksTheirTurn) {
   // Each round ends when the next timer is due.
-  tests::Restless restless(1, [] { spinUntil(steady_clock::now() + microseconds(20)); });
+  tests::Restless restless(1, [] { spinFor(microseconds(20)); });
   std::atomic<bool> mayEnd{false};
   WaitGroup ended(1), others(1);
   schedule([&, ended] {
