@@ -244,7 +244,7 @@ testProgress() {
   touch "$work/shown"
   wait $!
   runWithFaults -w 2 "$work/slow"
-  grep -q 'MB' "$work/err" && fail "progress where there is no terminal"
+  grep -q 'files, [0-9]* MB' "$work/err" && fail "progress where there is no terminal"
 }
 
 if [ "${3:-}" = progress ]; then
