@@ -62,6 +62,10 @@ file(GLOB_RECURSE code CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PRO
 add_test(NAME atomics COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/atomics.py ${code})
 add_test(NAME layers COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layers.py ${PROJECT_SOURCE_DIR})
 
+# Whether the header, the project, the namespace, the pages and the list of changes say one version.
+add_test(NAME version
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/version.py ${PROJECT_SOURCE_DIR} ${PROJECT_VERSION})
+
 # Whether each source compiles alone: a user's build does that, and those of the tests compile a folder's files together.
 add_test(NAME file_by_file
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/file_by_file.py ${PROJECT_SOURCE_DIR} ${CMAKE_CXX_COMPILER})

@@ -141,7 +141,7 @@ PLACEHOLDERS = set("address args body buffer c cases capacity d data endpoint ev
                    "task time token tokens v worker host listener lock scheduler".split())
 UNLISTED = {name + ".h" for name in (
     "asio", "containers", "debug", "export", "fiberhooks", "histogram", "memory", "sanitizers", "signal",
-    "thread", "tracy", "tsa", "waithandler", "weft")}
+    "thread", "tracy", "tsa", "version", "waithandler", "weft")}
 
 
 class Facts:

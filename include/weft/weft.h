@@ -48,6 +48,7 @@
 #include "weft/thread.h"
 #include "weft/ticket.h"
 #include "weft/trace.h"
+#include "weft/version.h"
 #include "weft/waitgroup.h"
 #include "weft/waithandler.h"
 #include "weft/watchdog.h"

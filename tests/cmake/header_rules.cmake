@@ -81,16 +81,6 @@ foreach(header IN ITEMS waitgroup event mutex conditionvariable semaphore ticket
   forbid(weft/${header}.h "scheduler|worker|stealing_deque")
 endforeach()
 
-# The namespace of each header has the number of the project's version.
-file(STRINGS ${INCLUDE}/../CMakeLists.txt version REGEX "^project\\(weft VERSION")
-string(REGEX REPLACE ".*VERSION ([0-9]+)\\.([0-9]+).*" "v\\1_\\2" version "${version}")
-foreach(header IN LISTS headers)
-  file(STRINGS ${INCLUDE}/${header} opened REGEX "^ *namespace weft")
-  if(opened AND NOT opened MATCHES "^(namespace weft::inline ${version}(::[a-z]+)* {;?)+$")
-    message(SEND_ERROR "<${header}> should open namespace weft::inline ${version}, and opens: ${opened}")
-  endif()
-endforeach()
-
 # Each public header hides macros of weft's names while it is read.
 set(includes "#include \"${CMAKE_CURRENT_LIST_DIR}/hostile_macros.h\"\n")
 foreach(header IN LISTS headers marlHeaders)

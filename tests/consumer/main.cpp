@@ -8,10 +8,15 @@
 #include <cstdio>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "crew.h"
+
+#if WEFT_VERSION != WEFT_VERSION_MAJOR * 10000 + WEFT_VERSION_MINOR * 100 + WEFT_VERSION_PATCH
+#error "the preprocessor does not know the version"
+#endif
 
 namespace {
 
@@ -69,6 +74,16 @@ bool structureWorks() {
   return received == 999;
 }
 
+/// The headers, the library and the CMake package are of one version.
+bool versionsAgree() {
+#if defined(PACKAGE_VERSION)
+  if (std::string_view(PACKAGE_VERSION) != WEFT_VERSION_STRING) {
+    return false;
+  }
+#endif
+  return weft::version() == WEFT_VERSION;
+}
+
 int run(int workers) {
   weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(workers));
   scheduler.bind();
@@ -91,6 +106,11 @@ int run(int workers) {
 }  // namespace
 
 int main() {
+  if (!versionsAgree()) {
+    std::fprintf(stderr, "the headers are weft %s, the library is %d\n", WEFT_VERSION_STRING,
+                 weft::version());
+    return 1;
+  }
   for (int workers : {0, 1, 4}) {
     int sum = run(workers);
     if (sum != kSum) {

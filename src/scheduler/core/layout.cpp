@@ -21,6 +21,7 @@
 #include "weft/latch.h"
 #include "weft/mutex.h"
 #include "weft/sharedmutex.h"
+#include "weft/version.h"
 #include "weft/waitgroup.h"
 
 // The compilers that weft is compiled with know the offsets of all members.
@@ -163,7 +164,7 @@ inspect::LayoutTable layoutTable = {
     sizeof(inspect::LayoutEntry),
     std::size(LayoutAccess::entries),
     sizeof(void*),
-    "0.1.0",
+    WEFT_VERSION_STRING,
     &newestScheduler,
     &firstClockReading,
     LayoutAccess::entries,
