@@ -24,6 +24,15 @@
 #define WEFT_TLS
 #endif
 
+// WEFT_DEPRECATED("use X") stands where a standard attribute does, and marks a public name that a later minor
+// version will not have. A use of the name compiles, and the compiler warns and says what to use instead. A
+// program that defines WEFT_NO_DEPRECATED gets no such warnings.
+#if defined(WEFT_NO_DEPRECATED)
+#define WEFT_DEPRECATED(instead)
+#else
+#define WEFT_DEPRECATED(instead) [[deprecated("weft: " instead)]]
+#endif
+
 // A program whose headers do not fit its library does not link: with other containers, or fibers unknown to a
 // sanitizer, it would fail at run time. The name that the linker misses says what to mend. (With another
 // version it misses any function of weft's, as each version has its namespace.)
