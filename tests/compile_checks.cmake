@@ -91,6 +91,12 @@ if(WEFT_GIT)
   add_test(NAME gate COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/gate_test.py)
 endif()
 
+# The script that compares two commits' shared libraries, on small ones. It needs abidiff of abigail-tools.
+find_program(WEFT_ABIDIFF abidiff)
+if(WEFT_ABIDIFF)
+  add_test(NAME abi COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/abi_test.py ${CMAKE_CXX_COMPILER})
+endif()
+
 # Whether each mutant that explained.txt explains is still there. The mutants themselves take hours: docs/reliability.md.
 add_test(NAME mutants_list COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/mutants/mutants.py --list)
 
