@@ -19,7 +19,7 @@ DEFINED = re.compile(r"^#define WEFT_VERSION_(MAJOR|MINOR|PATCH) (\d+)$", re.M)
 OPENED = re.compile(r"^ *namespace weft\b(?!::detail;).*", re.M)
 NAMED = re.compile(r"(?:\bweft::(?:inline )?|\")(v\d+_\d+)")
 MANGLED = re.compile(r"4weft(\d)(v\d+_\d+)")  # in which other digits may follow the name
-OF_OTHER_VERSIONS = ("tests/cmake/copies.cmake",)
+OF_OTHER_VERSIONS = ("docs/CHANGELOG.md", "docs/releasing.md", "tests/cmake/copies.cmake")
 LAST_OF_TWO_DIGITS = 99
 
 

@@ -28,8 +28,8 @@ CONTENTS = {
     "Concepts": ["docs/scheduler", "docs/waiting", "docs/channels", "docs/forkjoin", "docs/parallel",
                  "docs/futures", "docs/fair", "docs/io", "docs/asio", "docs/stacks", "docs/shared_libraries",
                  "docs/marl_compatibility"],
-    "Trust": ["docs/performance", "docs/reliability", "docs/CHANGELOG"],
-    "Inside": ["docs/architecture", "docs/CONTRIBUTING", "src/osfiber_asm/README", "benchmarks/README",
+    "Trust": ["docs/performance", "docs/reliability", "docs/security", "docs/CHANGELOG"],
+    "Inside": ["docs/architecture", "docs/CONTRIBUTING", "docs/releasing", "src/osfiber_asm/README", "benchmarks/README",
                "benchmarks/ranking/README", "tests/README", "tests/model/README"],
 }
 
