@@ -5,10 +5,10 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
+#include "os/environment.h"
 #include "weft/debug.h"
 #ifdef WEFT_IO_URING
 #include "io/uring_system.h"
@@ -28,7 +28,7 @@ int tryRing() { return ENOSYS; }
 #endif
 
 std::string_view askedFor() {
-  const char* const asked = std::getenv("WEFT_IO");
+  const char* const asked = environmentVariable("WEFT_IO");
   const std::string_view name(asked != nullptr ? asked : "");
   WEFT_ASSERT(name.empty() || name == "epoll" || name == "uring",
               "the environment has WEFT_IO=%s, which names no backend. Set WEFT_IO=epoll or WEFT_IO=uring, "

@@ -12,10 +12,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
+#include "os/environment.h"
 #include "os/keep_loaded.h"
 #include "weft/detail/base/spin_lock.h"
 #include "weft/memory.h"
@@ -90,7 +90,7 @@ void handleFault(int signal, siginfo_t* info, void* context) {
 void installOverflowHandler(OverflowHook hook) noexcept {
   keepLoaded();
   std::scoped_lock hold(installMutex);
-  const char* wish = std::getenv("WEFT_OVERFLOW_HANDLER");
+  const char* const wish = environmentVariable("WEFT_OVERFLOW_HANDLER");
   if (isInstalled || isDisabled || (wish != nullptr && std::strcmp(wish, "0") == 0)) {
     return;
   }

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "os/environment.h"
 #include "weft/debug.h"
 #include "weft/thread.h"
 
@@ -153,7 +153,7 @@ unsigned int quotaIn(const std::string& root, bool isV2) {
 
 // Returns: the value of WEFT_NUM_THREADS; 0 where it is not set or makes no sense.
 unsigned int numThreadsWished() {
-  const char* const text = std::getenv("WEFT_NUM_THREADS");
+  const char* const text = environmentVariable("WEFT_NUM_THREADS");
   if (text == nullptr) {
     return 0;
   }

@@ -570,10 +570,18 @@ TEST_F(UsableCpusTest, TheEnvironmentOverrides) {
   }
 }
 
+TEST_F(UsableCpusTest, AnEmptyTextInTheEnvironmentIsNone) {
+  const unsigned int usual = weft::detail::numUsableCpus();
+  setenv("WEFT_NUM_THREADS", "", 1);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(weft::detail::numUsableCpus(), usual);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST_F(UsableCpusTest, NonsenseInTheEnvironmentIsWarnedOfAndIgnored) {
   const unsigned int usual = weft::detail::numUsableCpus();
   for (const char* text :
-       {"", "0", "-1", "4097", "4 ", " 4", "+4", "four", "0x4", "4.0", "99999999999999999999"}) {
+       {"0", "-1", "4097", "4 ", " 4", "+4", "four", "0x4", "4.0", "99999999999999999999"}) {
     setenv("WEFT_NUM_THREADS", text, 1);
     testing::internal::CaptureStderr();
     EXPECT_EQ(weft::detail::numUsableCpus(), usual) << text;

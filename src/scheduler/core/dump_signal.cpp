@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "os/environment.h"
 #include "scheduler/core/dump_thread.h"
 #include "scheduler/core/trace_triggers.h"
 #include "scheduler/report/dump.h"
@@ -85,16 +86,16 @@ void obey(const char* variable, const char* wish, void (*handler)(int)) {
 void obeyDumpSignal() noexcept {
   static std::once_flag once;
   std::call_once(once, [] {
-    const char* const wish = std::getenv("WEFT_DUMP_SIGNAL");
-    if (wish != nullptr && *wish != '\0') {
+    const char* const wish = environmentVariable("WEFT_DUMP_SIGNAL");
+    if (wish != nullptr) {
       obey("WEFT_DUMP_SIGNAL", wish, &handleSignal);
     }
   });
 }
 
 void obeyTraceSignal(const char* path) {
-  const char* const wish = std::getenv("WEFT_TRACE_SIGNAL");
-  if (wish == nullptr || *wish == '\0') {
+  const char* const wish = environmentVariable("WEFT_TRACE_SIGNAL");
+  if (wish == nullptr) {
     return;
   }
   if (path == nullptr) {

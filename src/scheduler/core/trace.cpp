@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "weft/trace.h"
+#include "os/environment.h"
 
 #include <bit>
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
 
 #include "scheduler/core/trace_dump.h"
 #include "scheduler/trace/recorder.h"
@@ -63,7 +63,7 @@ Trace* Trace::get() {
   static Trace only;  // its destructor does nothing, so that threads may use it while the program exits
   static const detail::TraceFileAtExit file = [] {
     (void)trace::start();  // false if it records already
-    const char* const path = std::getenv("WEFT_TRACE_FILE");
+    const char* const path = detail::environmentVariable("WEFT_TRACE_FILE");
     return detail::TraceFileAtExit("WEFT_TRACE_FILE", path != nullptr ? path : "chrome.trace",
                                    detail::inspect::TimelineFormat::ChromeJson);
   }();

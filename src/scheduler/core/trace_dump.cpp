@@ -8,7 +8,6 @@
 #include <chrono>
 #include <climits>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -19,6 +18,7 @@
 #include "inspect/images.h"
 #include "inspect/recording.h"
 #include "inspect/timeline_file.h"
+#include "os/environment.h"
 #include "scheduler/core/own_process.h"
 #include "scheduler/core/trace_triggers.h"
 #include "scheduler/fibers/call_aside.h"
@@ -119,8 +119,8 @@ std::chrono::nanoseconds timeOf(const char* text) {
 
 // Returns: the limit that the variable sets; zero if it sets none.
 std::chrono::nanoseconds limitOf(const char* variable, bool hasPath) {
-  const char* const wish = std::getenv(variable);
-  if (wish == nullptr || *wish == '\0') {
+  const char* const wish = environmentVariable(variable);
+  if (wish == nullptr) {
     return {};
   }
   const std::chrono::nanoseconds time = timeOf(wish);
@@ -153,8 +153,7 @@ TraceFileAtExit::~TraceFileAtExit() {
 void obeyTraceVariable() noexcept {
   static std::once_flag once;
   std::call_once(once, [] {
-    const char* const wish = std::getenv("WEFT_TRACE");
-    const char* const path = wish != nullptr && *wish != '\0' ? wish : nullptr;
+    const char* const path = environmentVariable("WEFT_TRACE");
     const std::chrono::nanoseconds longestRun = limitOf("WEFT_TRACE_LONGEST_RUN", path != nullptr);
     const std::chrono::nanoseconds longestWake = limitOf("WEFT_TRACE_LONGEST_WAKE", path != nullptr);
     if (path != nullptr) {

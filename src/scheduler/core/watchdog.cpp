@@ -21,6 +21,7 @@
 #include "inspect/images.h"
 #include "inspect/snapshot.h"
 #include "inspect/unwinder.h"
+#include "os/environment.h"
 #include "os/keep_loaded.h"
 #include "scheduler/core/other_threads.h"
 #include "scheduler/core/own_process.h"
@@ -242,8 +243,8 @@ void obeyVariable(const char* wish) {
 void obeyWatchdogVariable() noexcept {
   static std::once_flag once;
   std::call_once(once, [] {
-    const char* const wish = std::getenv("WEFT_WATCHDOG");
-    if (wish != nullptr && *wish != '\0') {
+    const char* const wish = environmentVariable("WEFT_WATCHDOG");
+    if (wish != nullptr) {
       obeyVariable(wish);
     }
   });
