@@ -8,11 +8,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "io/uring_system.h"
 #include "os/environment.h"
 #include "weft/debug.h"
-#ifdef WEFT_IO_URING
-#include "io/uring_system.h"
-#endif
 
 namespace weft::inline v0_1::detail {
 namespace {

@@ -17,14 +17,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "weft/detail/base/sync.h"
-#ifdef WEFT_IO_URING
 #include "io/uring_system.h"
-#else
-namespace weft::inline v0_1::detail {
-struct UringSystem {};
-}  // namespace weft::inline v0_1::detail
-#endif
+#include "weft/detail/base/sync.h"
 
 namespace weft::inline v0_1::detail {
 

@@ -1,8 +1,6 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#ifdef WEFT_IO_URING
-
 #include "io/uring_system.h"
 
 #include <atomic>
@@ -10,6 +8,8 @@
 #include <cstdint>
 
 #include "io/file_wait.h"
+
+#ifdef WEFT_IO_URING
 
 namespace weft::inline v0_1::detail {
 namespace {

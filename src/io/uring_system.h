@@ -3,10 +3,13 @@
 
 #pragma once
 
+#ifdef WEFT_IO_URING
 #include <liburing.h>
+#endif
 
-// The system calls of io_uring. Only where there is liburing.
+// The system calls of io_uring. Nothing where there is no liburing.
 namespace weft::inline v0_1::detail {
+#ifdef WEFT_IO_URING
 
 struct FileRequest;
 
@@ -36,4 +39,9 @@ void prepareRequest(io_uring_sqe& prepared, const FileRequest& request);
 // Makes a ring for a moment, and tries it. Returns: 0, or the error number with which the system refuses one.
 int tryRing() noexcept;
 
+#else
+
+struct UringSystem {};
+
+#endif
 }  // namespace weft::inline v0_1::detail
