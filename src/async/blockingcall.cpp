@@ -40,9 +40,9 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 // After a call a thread looks for the next before it sleeps: longer after a success, else shorter.
-constexpr std::chrono::nanoseconds kLongestSpin = microseconds(20);
-constexpr std::chrono::nanoseconds kShortestSpin = microseconds(1);
-constexpr int kLooksPerYield = 8;
+constexpr std::chrono::nanoseconds kLongestSpinForCall = microseconds(20);
+constexpr std::chrono::nanoseconds kShortestSpinForCall = microseconds(1);
+constexpr int kLooksPerYieldForCall = 8;
 constexpr int kMostSpinning = 1;
 
 // Lies in the frame of its caller, or, where nobody waits for it, in memory of its own.
@@ -72,7 +72,7 @@ struct BlockingThread {
   // A caller that took it off the list: null -> a call, its last access. The thread: a call -> null.
   std::atomic<BlockingCall*> call{nullptr};
   Parker<>* parker = nullptr;
-  std::chrono::nanoseconds spin = kLongestSpin / 2;
+  std::chrono::nanoseconds spin = kLongestSpinForCall / 2;
   BlockingThread* newer = nullptr;  // these three are guarded by the pool's lock
   BlockingThread* older = nullptr;
   bool isIdle = false;
@@ -204,7 +204,7 @@ BlockingCall* spinForCall(BlockingThread& self) {
   if (numSpinning.fetch_add(1, std::memory_order_relaxed) < kMostSpinning) {
     const TimePoint end = TimePoint::clock::now() + self.spin;
     for (;;) {
-      for (int i = 0; i < kLooksPerYield && call == nullptr; ++i) {
+      for (int i = 0; i < kLooksPerYieldForCall && call == nullptr; ++i) {
         StdSync::pause();
         call = takeCall(self);
       }
@@ -213,8 +213,8 @@ BlockingCall* spinForCall(BlockingThread& self) {
       }
       sched_yield();
     }
-    self.spin =
-        call != nullptr ? std::min(2 * self.spin, kLongestSpin) : std::max(self.spin / 2, kShortestSpin);
+    self.spin = call != nullptr ? std::min(2 * self.spin, kLongestSpinForCall)
+                                : std::max(self.spin / 2, kShortestSpinForCall);
   }
   numSpinning.fetch_sub(1, std::memory_order_relaxed);
   return call;

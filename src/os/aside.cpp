@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kAsideStack = size_t{256} * 1024;
 constexpr size_t kAsideGuard = size_t{64} * 1024;
 
-struct Call {
+struct AsideCall {
   void (*function)(void*);
   void* argument;
   void** globals;
@@ -24,7 +24,7 @@ struct Call {
 };
 
 void runCall(void* argument) {
-  Call& call = *static_cast<Call*>(argument);
+  AsideCall& call = *static_cast<AsideCall*>(argument);
   call.function(call.argument);
   OSFiber::switchTo(call.callee, call.caller, call.globals);
 }
@@ -39,7 +39,7 @@ void callAside(const OSFiber* current, void (*function)(void*), void* argument) 
     return;
   }
   mprotect(memory, kAsideGuard, PROT_NONE);  // a failure leaves it without guard
-  Call call{function, argument, OSFiber::exceptionGlobals(), current != nullptr ? *current : OSFiber()};
+  AsideCall call{function, argument, OSFiber::exceptionGlobals(), current != nullptr ? *current : OSFiber()};
   if (current == nullptr) {
     call.caller.initThread();
   }

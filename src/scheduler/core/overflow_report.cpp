@@ -101,12 +101,12 @@ class Window {
   inspect::StackCopy copy_;
 };
 
-struct Call {
+struct StackCall {
   Address pc;            // in the call
   Address stackPointer;  // while it is made: where the frame ends
 };
 
-using Calls = std::pmr::vector<Call>;
+using Calls = std::pmr::vector<StackCall>;
 
 // Where to look for what a frame has saved. It lies at the frame's begin, if that is known, since a frame may
 // be larger than a window, and begin in the stack, and end below it.
