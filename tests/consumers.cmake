@@ -57,6 +57,14 @@ add_test(NAME readme
     "-DOPTIONS=${readerOptions}" -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/readme.cmake)
 set_tests_properties(readme PROPERTIES ENVIRONMENT "${noNetwork}")
 
+# Without CMake: docs/install.md.
+foreach(kind IN ITEMS amalgamation sources)
+  add_test(NAME one_command_${kind}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/one_command_${kind} -DKIND=${kind}
+      -DCOMPILER=${CMAKE_CXX_COMPILER} -DPYTHON=${Python3_EXECUTABLE} -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/one_command.cmake)
+  set_tests_properties(one_command_${kind} PROPERTIES LABELS full)
+endforeach()
+
 # The preset `test` has the consumer of the README alone. The shared library is built once.
 set_tests_properties(consumer_static package_static consumer_shared exports_weft exports_weft_io package_shared PROPERTIES
   LABELS full)

@@ -121,6 +121,7 @@ WORDS = {"three": 3, "four": 4, "five": 5, "eight": 8, "sixteen": 16}
 # What pages and comments name that is no file of this tree: the system's, another project's, or written by
 # a program.
 FOREIGN = re.compile(r"^(/|sys/|linux/|bits/|windows\.h|complex\.h|build/|.*NAME|"
+                     r"weft\.cpp$|weft_io\.(?:h|cpp)$|"
                      r"results\.json$|table\.md$|build_all\.sh|CPM\.cmake|(\./)?build_and_bench_all\.py)")
 IN_MANY_FOLDERS = {"problem.h"}
 ENDING = r"\.(?:h|cpp|S|md|py|txt|cmake|pml|svg|sh|json|in)"

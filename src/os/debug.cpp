@@ -24,10 +24,15 @@ namespace {
 
 // Returns: whether `file` is the library's own. Its place would say little to a user who misused the library.
 bool isOfLibrary(std::string_view file) {
+#if defined(WEFT_AMALGAMATED)
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  return name == "weft.cpp" || name == "weft.h" || name == "weft_io.cpp" || name == "weft_io.h";
+#else
   constexpr std::string_view kOwn(__FILE__), kPath("os/debug.cpp");
   static_assert(kOwn.ends_with(kPath));
   const bool isHeader = file.ends_with(".h") && file.find("/weft/") != file.npos;
   return isHeader || file.starts_with(kOwn.substr(0, kOwn.size() - kPath.size()));
+#endif
 }
 
 // The calls that have led here, innermost first. Leading calls of the library are left out: in a shared
