@@ -15,6 +15,9 @@ struct SplitLoop::Half : TaskNode {
   static void runAsTask(TaskNode* node, TaskOp) {
     auto& self = *static_cast<Half*>(node);
     LocalDeque* local = ownLocalDeque();
+    if (local == nullptr) {
+      __builtin_unreachable();  // a task runs on a worker
+    }
     beginAsTask();
     ++local->numHalves;
     self.loop.capture(self.exception, [&self, local] {

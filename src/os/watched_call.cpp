@@ -39,10 +39,11 @@ _Unwind_Reason_Code endSearch(_Unwind_Action actions, _Unwind_Exception_Class ex
 
 static_assert(offsetof(TaskNode, invoke) == 0 && static_cast<int>(TaskOp::Run) == 0, "as in weft_run_task");
 
-// The personality routines of the functions in assembly: Itanium C++ ABI, "Exception Handling", level I.
+// The personality routines of the functions in assembly: Itanium C++ ABI, "Exception Handling", level I. They
+// are `used`, since -flto does not look into assembly.
 extern "C" {
 
-[[gnu::visibility("hidden")]] _Unwind_Reason_Code weft_watch_personality(
+[[gnu::used, gnu::visibility("hidden")]] _Unwind_Reason_Code weft_watch_personality(
     int, _Unwind_Action actions, _Unwind_Exception_Class exceptionClass, _Unwind_Exception* exception,
     _Unwind_Context* context) {
   // The stack pointer of the frame, where its Watch lies.
@@ -50,7 +51,7 @@ extern "C" {
                    **reinterpret_cast<const Watch**>(_Unwind_GetCFA(context)));
 }
 
-[[gnu::visibility("hidden")]] _Unwind_Reason_Code weft_task_personality(
+[[gnu::used, gnu::visibility("hidden")]] _Unwind_Reason_Code weft_task_personality(
     int, _Unwind_Action actions, _Unwind_Exception_Class exceptionClass, _Unwind_Exception* exception,
     _Unwind_Context*) {
   return endSearch(actions, exceptionClass, exception, taskWatch);

@@ -156,8 +156,8 @@ struct LayoutAccess {
   };
 };
 
-// A core file holds it too.
-inspect::LayoutTable layoutTable = {
+// A core file holds it too. It is `used`, since -flto does not look into the assembly below.
+[[gnu::used]] inspect::LayoutTable layoutTable = {
     {inspect::kLayoutMagic[0], inspect::kLayoutMagic[1], inspect::kLayoutMagic[2], inspect::kLayoutMagic[3],
      inspect::kLayoutMagic[4], inspect::kLayoutMagic[5], inspect::kLayoutMagic[6], inspect::kLayoutMagic[7]},
     inspect::kLayoutVersion,
