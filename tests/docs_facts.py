@@ -59,6 +59,8 @@ NUMBERS = [
     ("docs/parallel.md", r"After each ([\d,]+) pieces", FAIRNESS, "kInterval"),
     ("docs/parallel.md", r"after every ([\d,]+) of its iterations", GRAIN, "kStride"),
     ("docs/parallel.md", r"every\s+([\d,]+) while a timer", GRAIN, "kTimedStride"),
+    ("docs/parallel.md", r"look for news after every ([\d,]+) elements",
+     "include/weft/detail/parallel/find.h", "kUnseen"),
     ("docs/parallel.md", r"last piece: ([\d,]+) us", GRAIN, "kWorthStealing / kTicksPerMicrosecond"),
     ("docs/parallel.md", r"([\d,]+) us if a worker must be woken",
      GRAIN, "kWorthWaking / kTicksPerMicrosecond"),

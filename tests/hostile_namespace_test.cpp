@@ -20,7 +20,9 @@
 //
 // clang-format off
 #define WEFT_TEST_NAMES(DO)                                                                        \
-  DO(addItems) DO(announce) DO(assertCallable) DO(callOrHandle) DO(countBetween) DO(deadlineAfter) \
+  DO(addItems) DO(announce) DO(assertCallable) DO(bestIn) DO(callOrHandle) DO(countBetween)        \
+  DO(countIn) DO(deadlineAfter) DO(endLike) DO(findIn) DO(hasAny) DO(hasAnyOther) DO(maxIn)        \
+  DO(minIn) DO(parallelFind) DO(placeBetween) DO(placeFrom) DO(placeIn) DO(placeOf)                \
   DO(destroyObjects)                                                                               \
   DO(finishChild) DO(forEachOf) DO(freeNode) DO(grainForEachThread) DO(irange) DO(join)            \
   DO(make_finally) DO(makeObjects) DO(parallelFor) DO(parallelSort) DO(parallelStableSort)         \
@@ -75,6 +77,9 @@ struct Add {
 struct Increment {
   void operator()(Element& element) const { ++element.value; }
 };
+struct IsTwo {
+  bool operator()(const Element& element) const { return element.value == 2; }
+};
 struct Copy {
   Element operator()(const Element& element) const { return element; }
 };
@@ -112,6 +117,14 @@ TEST_F(HostileNamespaceTest, ParallelAlgorithmsCallTheirOwnFunctions) {
   weft::parallelExclusiveScan(elements, to, Element(), hostile::Add());
   weft::parallelTransform(first, last, to, hostile::Copy());
   weft::parallelTransform(elements, elements, to, hostile::Add());
+  EXPECT_EQ(weft::parallelFind(first, last, hostile::IsTwo()), last);
+  EXPECT_EQ(weft::parallelFind(weft::autoPartitioner(elements, 10), hostile::IsTwo()), elements.end());
+  EXPECT_FALSE(weft::parallelAnyOf(first, last, hostile::IsTwo()));
+  EXPECT_FALSE(weft::parallelAllOf(first, last, hostile::IsTwo()));
+  EXPECT_TRUE(weft::parallelNoneOf(first, last, hostile::IsTwo()));
+  EXPECT_EQ(weft::parallelCountIf(first, last, hostile::IsTwo()), 0u);
+  EXPECT_EQ(weft::parallelMinElement(first, last), first);
+  EXPECT_EQ(weft::parallelMaxElement(first, last), first);
   weft::parallelSort(elements);
   weft::parallelStableSort(elements.begin(), elements.end());
   weft::parallelPipeline(2, weft::serialStage([&, next = size_t{0}]() mutable {

@@ -13,9 +13,13 @@
 #include "weft/detail/forkjoin/run_on.h"
 #include "weft/executor.h"
 #include "weft/join.h"
+#include "weft/parallel/any_of.h"
 #include "weft/parallel/blocks2d.h"
+#include "weft/parallel/count.h"
+#include "weft/parallel/find.h"
 #include "weft/parallel/for.h"
 #include "weft/parallel/irange.h"
+#include "weft/parallel/min_element.h"
 #include "weft/parallel/partition.h"
 #include "weft/parallel/partitioner.h"
 #include "weft/parallel/pipeline.h"
@@ -35,6 +39,10 @@
 // - transform.h: parallelTransform(range, out, f)
 // - scan.h: parallelScan(range, out[, op]), parallelExclusiveScan(range, out, init[, op])
 // - sort.h: parallelSort(range[, less]), parallelStableSort(range[, less])
+// - find.h: parallelFind(range, predicate[, token])
+// - any_of.h: parallelAnyOf(range, predicate), parallelAllOf(...), parallelNoneOf(...)
+// - count.h: parallelCountIf(range, predicate)
+// - min_element.h: parallelMinElement(range[, less]), parallelMaxElement(range[, less])
 // - pipeline.h: parallelPipeline(maxTokens, stages...), with the stages of stage.h
 //
 // A range may also be two iterators, two integers, irange(begin, end[, step]) of irange.h, blocks2D() of

@@ -134,6 +134,45 @@ TEST_P(ParallelExamplesTest, SortOrdersBySize) {
   EXPECT_EQ(words, (std::vector<std::string>{"a", "bb", "ccc"}));
 }
 
+bool isWhole(const File& file) { return file.size() == 3; }
+
+struct Box {
+  bool contains(int point) const { return point < 5; }
+};
+
+TEST_P(ParallelExamplesTest, SearchesFindAndTell) {
+  const std::vector<File> files(5);
+  const auto broken = weft::parallelFind(files, [](const File& file) { return !isWhole(file); });
+  EXPECT_EQ(broken, files.begin());
+
+  const std::vector<Box> boxes(5);
+  const int point = 3;
+  int selected = 0;
+  const auto select = [&selected](int at) { selected = at; };
+  if (weft::parallelAnyOf(boxes, [&](const Box& box) { return box.contains(point); })) {
+    select(point);
+  }
+  EXPECT_EQ(selected, 3);
+}
+
+struct Bill {
+  bool isDue() const { return true; }
+};
+struct Star {
+  int distance;
+};
+
+TEST_P(ParallelExamplesTest, CountsAndNearest) {
+  const std::vector<Bill> bills(7);
+  const size_t numDue = weft::parallelCountIf(bills, [](const Bill& bill) { return bill.isDue(); });
+  EXPECT_EQ(numDue, 7u);
+
+  const std::vector<Star> stars{{5}, {2}, {9}};
+  const auto nearest =
+      weft::parallelMinElement(stars, [](const Star& a, const Star& b) { return a.distance < b.distance; });
+  EXPECT_EQ(nearest->distance, 2);
+}
+
 struct Block {
   int number;
 };

@@ -109,6 +109,16 @@ TEST_F(EmptyFunctionDeathTest, OfAFork) {
       parallelExclusiveScan(given, sums.begin(), 0, std::function<int(int, int)>());
     });
   }
+  const std::vector<int> some(9);
+  const std::function<bool(int)> noPredicate;
+  const std::function<bool(int, int)> noLess;
+  expectDeath("parallelFind", [&](Scheduler&) { (void)parallelFind(some, noPredicate); });
+  expectDeath("parallelAnyOf", [&](Scheduler&) { (void)parallelAnyOf(some, noPredicate); });
+  expectDeath("parallelAllOf", [&](Scheduler&) { (void)parallelAllOf(some, noPredicate); });
+  expectDeath("parallelNoneOf", [&](Scheduler&) { (void)parallelNoneOf(some, noPredicate); });
+  expectDeath("parallelCountIf", [&](Scheduler&) { (void)parallelCountIf(some, noPredicate); });
+  expectDeath("parallelMinElement", [&](Scheduler&) { (void)parallelMinElement(some, noLess); });
+  expectDeath("parallelMaxElement", [&](Scheduler&) { (void)parallelMaxElement(some, noLess); });
   expectDeath("serialStage\\(\\)", [](Scheduler&) { (void)serialStage(kNothing); });
   expectDeath("parallelReduce", [](Scheduler&) {
     const std::vector<int> numbers(9);

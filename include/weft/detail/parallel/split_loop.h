@@ -92,6 +92,7 @@ constexpr void skip(Cursor& cursor, size_t count) {
 //       Cursor run(from, count, result)  runs `count` iterations and adds to the part's result;
 //                                        returns where they end
 //       void append(left, right)         adds to `left` the result of the part that follows it
+//       bool isOver(from)                only if the loop may end early: whether nothing from here on is run
 template <class Body, class Cursor>
 class LoopOver : SplitLoop {
  public:
@@ -121,12 +122,22 @@ class LoopOver : SplitLoop {
     Result& result;
   };
 
+  static bool isOver(const Body& body, const Cursor& from) {
+    if constexpr (requires { body.isOver(from); }) {
+      return body.isOver(from);
+    }
+    return false;
+  }
+
   static size_t runPiece(SplitLoop& loop, Stretch& stretch, size_t count) {
     auto& place = static_cast<Place&>(stretch);
     Body& body = static_cast<LoopOver&>(loop).body_;
     PieceClock clock(count, place.pace.stride());
     do {
       place.from = body.run(place.from, clock.next(), place.result);
+      if (isOver(body, place.from)) {
+        return stretch.count;
+      }
     } while (clock.goesOn());
     return count - clock.left();
   }
@@ -134,6 +145,9 @@ class LoopOver : SplitLoop {
   static bool split(SplitLoop& loop, Stretch& stretch, size_t kept, LocalDeque* local) {
     auto& self = static_cast<LoopOver&>(loop);
     auto& first = static_cast<Place&>(stretch);
+    if (isOver(self.body_, first.from)) {
+      return false;
+    }
     Result result{};
     Place second{{first.count - kept, first.pace}, first.from, result};
     detail::skip(second.from, kept);

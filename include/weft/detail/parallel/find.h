@@ -1,0 +1,131 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <stop_token>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "weft/detail/base/callable.h"
+#include "weft/detail/parallel/for.h"
+#include "weft/detail/parallel/partition.h"
+#include "weft/detail/parallel/split_loop.h"
+#include "weft/detail/parallel/transform.h"
+#include "weft/parallel/partition.h"
+
+namespace weft::inline v0_1::detail {
+
+// Asserts that `F` can be called with an element, and returns what converts to a bool.
+// Returns: also false if the range was refused before.
+template <class F, class Iterator>
+constexpr bool assertPredicate() {
+  if constexpr (!detail::assertElementFunction<F, Iterator>()) {
+    return false;
+  } else {
+    constexpr bool kTells = std::is_invocable_r_v<bool, F&, decltype(*std::declval<Iterator&>())>;
+    static_assert(kTells,
+                  "the predicate of a parallel algorithm tells whether it is true of an element, "
+                  "and so returns a bool: this one returns what does not convert to it.");
+    return kTells;
+  }
+}
+
+// A search for an element of which the predicate is true: the first one, or any. The elements are numbered
+// from 1 on. What lies behind the number `last_` is not looked at any more. Each match lowers it: to its own
+// number, or to 0 where any will do. So all elements before the first match are looked at.
+template <class Iterator, class Predicate>
+class FindBody {
+ public:
+  using Result = std::optional<Iterator>;
+  using Cursor = Together<Index<size_t>, Iterator>;
+
+  FindBody(Predicate& predicate, bool isAnyEnough) : predicate_(predicate), isAnyEnough_(isAnyEnough) {}
+
+  Cursor run(Cursor from, size_t count, Result& result) {
+    auto& [at] = from.in;
+    size_t& number = from.out.value;
+    while (count != 0 && !isOver(from)) {
+      const size_t block = std::min(count, kUnseen);
+      for (size_t i = 0; i != block; ++i, (void)++at) {
+        if (predicate_(*at)) {
+          result.emplace(at);
+          endBehind(number + i);
+          number += i + 1;
+          return from;
+        }
+      }
+      number += block;
+      count -= block;
+    }
+    return from;
+  }
+  void append(Result& left, Result&& right) {
+    if (!left && right) {
+      left.emplace(std::move(*right));
+    }
+  }
+  // relaxed, here and below: it only saves work. The match itself is in the result of its part.
+  bool isOver(const Cursor& from) const { return from.out.value > last_.load(std::memory_order_relaxed); }
+
+ private:
+  // How many elements are looked at between two looks at what other threads have found.
+  static constexpr size_t kUnseen = 16;
+
+  void endBehind(size_t number) {
+    const size_t end = isAnyEnough_ ? 0 : number;
+    size_t last = last_.load(std::memory_order_relaxed);
+    while (end < last && !last_.compare_exchange_weak(last, end, std::memory_order_relaxed)) {
+    }
+  }
+
+  Predicate& predicate_;
+  const bool isAnyEnough_;
+  std::atomic<size_t> last_{std::numeric_limits<size_t>::max()};  // only falls, by any thread that finds one
+};
+
+// Returns: the first element of which the predicate is true, or any such one; empty if there is none.
+template <class Iterator, class Predicate>
+std::optional<Iterator> findIn(const Partition<Iterator>& range, Predicate& predicate,
+                               const std::stop_token& token, bool isAnyEnough, const char* what) {
+  std::optional<Iterator> found;
+  if constexpr (detail::assertPredicate<Predicate, const Iterator>()) {
+    detail::assertCallable(predicate, what);
+    using Body = FindBody<Iterator, Predicate>;
+    Body body(predicate, isAnyEnough);
+    const typename Body::Cursor first{{1}, {range.first}};
+    LoopOver<Body, typename Body::Cursor> loop(body, token, what);
+    if (range.isStatic) {
+      loop.evenly(first, range.count, range.grain, detail::grainForEachThread(range.count), true, found);
+    } else {
+      loop.lazily(first, range.count, range.grain, found);
+    }
+  }
+  return found;
+}
+
+template <class Iterator, class Predicate>
+bool hasAny(const Partition<Iterator>& range, Predicate& predicate, const char* what) {
+  return detail::findIn(range, predicate, {}, true, what).has_value();
+}
+
+// For parallelAllOf(): whether there is an element of which the predicate is false.
+template <class Iterator, class Predicate>
+bool hasAnyOther(const Partition<Iterator>& range, Predicate& predicate, const char* what) {
+  if constexpr (detail::assertPredicate<Predicate, const Iterator>()) {
+    detail::assertCallable(predicate, what);
+    const auto isOther = [&predicate](auto&& element) {
+      return !static_cast<bool>(predicate(std::forward<decltype(element)>(element)));
+    };
+    return detail::hasAny(range, isOther, what);
+  }
+  return false;
+}
+
+}  // namespace weft::inline v0_1::detail
