@@ -19,6 +19,7 @@
 #include "weft/parallel/find.h"
 #include "weft/parallel/for.h"
 #include "weft/parallel/irange.h"
+#include "weft/parallel/merge.h"
 #include "weft/parallel/min_element.h"
 #include "weft/parallel/partition.h"
 #include "weft/parallel/partitioner.h"
@@ -43,6 +44,7 @@
 // - any_of.h: parallelAnyOf(range, predicate), parallelAllOf(...), parallelNoneOf(...)
 // - count.h: parallelCountIf(range, predicate)
 // - min_element.h: parallelMinElement(range[, less]), parallelMaxElement(range[, less])
+// - merge.h: parallelMerge(first, second, out[, less])
 // - pipeline.h: parallelPipeline(maxTokens, stages...), with the stages of stage.h
 //
 // A range may also be two iterators, two integers, irange(begin, end[, step]) of irange.h, blocks2D() of

@@ -131,7 +131,7 @@ check("weft::select(weft::onReceive(channel, [] {}));" "${receives}")
 check("weft::select(weft::onReceive(channel));" "onReceive.channel, handler. needs a handler")
 check("weft::select(weft::onReceive(channel, [](std::optional<std::unique_ptr<int>>) {}));" OK)
 
-set(noPartitioner "parallelSort\\(\\) and parallelStableSort\\(\\) take no partitioner")
+set(noPartitioner "parallelSort\\(\\), parallelStableSort\\(\\) and parallelMerge\\(\\) take no partitioner")
 check("weft::parallelSort(weft::autoPartitioner(numbers, 2));" "${noPartitioner}")
 check("weft::parallelStableSort(weft::staticPartitioner(numbers));" "${noPartitioner}")
 set(randomAccess "parallelSort\\(\\) and parallelStableSort\\(\\) need random-access iterators")

@@ -177,6 +177,13 @@ check("weft::parallelPipeline(4, ${numbers}, weft::parallelStage([](int) {}), we
 check("weft::parallelPipeline(${numbers}, weft::parallelStage([](int) {}));" "begins with the number of items")
 check("weft::parallelPipeline(4u, ${numbers}, weft::parallelStage([](int&&) { return 1; }), weft::serialStage([](int) {}));" OK)
 
+check("weft::parallelMerge(joined, numbers, numbers.begin());" "parallelMerge.. needs random-access iterators")
+check("weft::parallelMerge(numbers, numbers, std::back_inserter(numbers));" "${places}")
+check("weft::parallelMerge(numbers, numbers, bits.begin());" "${noBits}")
+check("weft::parallelMerge(numbers, numbers, numbers.begin(), [](int) { return true; });" "parallelMerge.first, second, out, less. calls less.b, a.")
+check("weft::parallelMerge(weft::autoPartitioner(numbers), numbers, numbers.begin());" "take no partitioner")
+check("weft::parallelMerge(none, numbers, numbers, numbers.begin());" "${begins}")
+
 set(objects "parallelSort\\(\\) and parallelStableSort\\(\\) need elements that are objects of their own")
 check("weft::parallelSort(bits);" "${objects}")
 check("weft::parallelStableSort(bits.begin(), bits.end());" "${objects}")

@@ -173,6 +173,13 @@ TEST_P(ParallelExamplesTest, CountsAndNearest) {
   EXPECT_EQ(nearest->distance, 2);
 }
 
+TEST_P(ParallelExamplesTest, MergeKeepsTheOrder) {
+  const std::vector<int> old{1, 4}, added{2, 3};
+  std::vector<int> all(4);
+  weft::parallelMerge(old, added, all.begin());
+  EXPECT_EQ(all, (std::vector<int>{1, 2, 3, 4}));
+}
+
 struct Block {
   int number;
 };

@@ -147,6 +147,19 @@ const Algorithm kAlgorithms[] = {
        std::vector<int> values = scrambled();
        parallelStableSort(values, lessWith(step));
      }},
+    {"Merge", 128,
+     [](const Step& step) {
+       std::vector<int> values(kSteps), merged(2 * kSteps);
+       std::iota(values.begin(), values.end(), 0);
+       parallelMerge(values, values, merged.begin(), lessWith(step));
+     }},
+    {"Find", 1,
+     [](const Step& step) {
+       (void)parallelFind(autoPartitioner(irange(0, kSteps), 1), [&](int) {
+         step();
+         return false;
+       });
+     }},
     {"PipelineOfSerialStages", 1,
      [](const Step& step) {
        int made = 0;

@@ -117,6 +117,10 @@ TEST_F(EmptyFunctionDeathTest, OfAFork) {
   expectDeath("parallelAllOf", [&](Scheduler&) { (void)parallelAllOf(some, noPredicate); });
   expectDeath("parallelNoneOf", [&](Scheduler&) { (void)parallelNoneOf(some, noPredicate); });
   expectDeath("parallelCountIf", [&](Scheduler&) { (void)parallelCountIf(some, noPredicate); });
+  expectDeath("parallelMerge", [&](Scheduler&) {
+    std::vector<int> merged(18);
+    parallelMerge(some, some, merged.begin(), noLess);
+  });
   expectDeath("parallelMinElement", [&](Scheduler&) { (void)parallelMinElement(some, noLess); });
   expectDeath("parallelMaxElement", [&](Scheduler&) { (void)parallelMaxElement(some, noLess); });
   expectDeath("serialStage\\(\\)", [](Scheduler&) { (void)serialStage(kNothing); });

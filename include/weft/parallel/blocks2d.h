@@ -25,7 +25,7 @@ struct Block2D {
 //
 //   weft::parallelFor(weft::blocks2D({0, height, 0, width}, 64, 64),
 //                     [&](const weft::Block2D& block) { transpose(block); });
-// Returns: a range of Block2D for any parallel algorithm but the sorts. Each has `blockRows` rows and
+// Returns: a range of Block2D for any parallel algorithm but sorts and merges. Each has `blockRows` rows and
 // `blockColumns` columns, or fewer at the end of the plane.
 // Errors: std::invalid_argument if a block's side is not positive, or if counts exceed a std::ptrdiff_t.
 inline auto blocks2D(const Block2D& plane, std::ptrdiff_t blockRows, std::ptrdiff_t blockColumns) {

@@ -11,7 +11,7 @@
 namespace weft::inline v0_1 {
 
 // A range, and how to cut it into pieces for threads. autoPartitioner(), staticPartitioner() and blocks2D()
-// return one. All parallel algorithms but the sorts take it in place of a range.
+// return one. All parallel algorithms but sorts and merges take it in place of a range.
 template <class Iterator>
 struct Partition {
   Iterator first;         // where the range begins

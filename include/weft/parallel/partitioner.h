@@ -22,7 +22,7 @@ namespace weft::inline v0_1 {
 // measures the elements, and does not split what is not worth it.
 //
 //   weft::parallelFor(weft::autoPartitioner(files, 1), [](const File& file) { convert(file); });
-// Returns: a Partition that takes the place of the range, in any parallel algorithm but the sorts.
+// Returns: a Partition that takes the place of the range, in any parallel algorithm but sorts and merges.
 // Errors: std::invalid_argument if the grain is zero or negative.
 // Lifetime: the result refers to the range. A list in braces lives until the end of the statement.
 template <detail::Partitionable Range>

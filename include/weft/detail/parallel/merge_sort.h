@@ -13,16 +13,17 @@
 
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/parallel/for.h"
+#include "weft/detail/parallel/merge.h"
 #include "weft/detail/parallel/step_count.h"
 #include "weft/join.h"
 
 namespace weft::inline v0_1::detail {
 
-// Merge sort whose halves are forked. To merge two sorted halves, the longer is cut at its middle, and the
-// other where that element belongs. Exchanging the parts between the cuts leaves two independent merges (Kim
-// and Kutzner, "Stable Minimum Storage Merging by Symmetric Comparisons", ESA 2004). Short merges use a
-// buffer. If the comparator throws, no element is lost. If a move throws, only elements that are being moved
-// or exchanged are. After some steps others have their turn on this thread.
+// Merge sort whose halves are forked. A merge of two sorted halves is cut in two. Exchanging the parts
+// between the cuts leaves two independent merges (Kim and Kutzner, "Stable Minimum Storage Merging by
+// Symmetric Comparisons", ESA 2004). Short merges use a buffer. If the comparator throws, no element is lost.
+// If a move throws, only elements that are being moved or exchanged are. After some steps others have their
+// turn on this thread.
 template <class Iterator, class Less>
 class MergeSort {
  public:
@@ -80,14 +81,8 @@ class MergeSort {
     if (first == middle || middle == last || !less_(*middle, *(middle - 1))) {
       return;
     }
-    Iterator left = first, right = middle;
-    if (middle - first >= last - middle) {
-      left += (middle - first) / 2;
-      right = std::lower_bound(middle, last, *left, std::ref(less_));
-    } else {
-      right += (last - middle) / 2;
-      left = std::upper_bound(first, middle, *right, std::ref(less_));
-    }
+    Iterator left = middle, right = last;
+    detail::cutMerge(first, left, middle, right, less_);
     const Iterator cut = std::rotate(left, middle, right);
     weft::join([&] { merge(first, left, cut); }, [&] { merge(cut, right, last); });
   }
@@ -117,21 +112,8 @@ class MergeSort {
     Iterator to = first;
     EscapedException thrown;
     thrown.capture([&] {
-      while (rest != buffer.end() && middle != last) {
-        const auto restEnd = rest + std::min<Difference>(buffer.end() - rest, Steps::kPiece / 2);
-        const Iterator middleEnd = middle + std::min<Difference>(last - middle, Steps::kPiece / 2);
-        const Iterator begin = to;
-        for (; rest != restEnd && middle != middleEnd; ++to) {
-          if (less_(*middle, *rest)) {
-            *to = std::move(*middle);
-            ++middle;
-          } else {
-            *to = std::move(*rest);
-            ++rest;
-          }
-        }
-        alone.steps.add(to - begin);
-      }
+      const auto put = [](Iterator& at, auto& from) { *at = std::move(*from); };
+      detail::mergeWhileBoth(rest, buffer.end(), middle, last, to, less_, alone.steps, put);
     });
     // Even after an exception, the rest of the buffer fits exactly between `to` and `middle`.
     moveBack(rest, to, alone, thrown);

@@ -65,7 +65,7 @@ void sortWith(Iterator first, const End& end, Less& less, const char* what) {
 template <class Range>
 constexpr bool assertNoPartitioner() {
   static_assert(!kIsPartition<std::remove_cvref_t<Range>>,
-                "parallelSort() and parallelStableSort() take no partitioner: "
+                "parallelSort(), parallelStableSort() and parallelMerge() take no partitioner: "
                 "they choose the parts themselves. Give them the range, or its two iterators.");
   return !kIsPartition<std::remove_cvref_t<Range>>;
 }
