@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs programs with WEFT_TRACE, and checks what their pictures say.
 
-    trace_files_test.py FRACTAL LONG_TASK SLOW_LOCK [ECHO_SERVER]
+    trace_files_test.py MANDELBROT LONG_TASK SLOW_LOCK [ECHO_SERVER]
 """
 
 import collections
@@ -183,19 +183,19 @@ class PictureTest(unittest.TestCase):
             self.assertEqual(arrival.begin - wake.begin, arrival.arguments["ns from wake to run"])
 
 
-class FractalTest(PictureTest):
-    program = "fractal"
+class MandelbrotTest(PictureTest):
+    program = "mandelbrot"
 
     @staticmethod
     def make(folder):
-        return record(PROGRAMS["fractal"], folder, "picture")
+        return record(PROGRAMS["mandelbrot"], folder, "picture")
 
-    def test_has_a_task_of_each_row_of_the_fractal(self):
+    def test_has_a_task_of_each_row_of_the_picture(self):
         tasks = self.picture.of_fibers("task")
         self.assertEqual(len(tasks), 768)
         for task in tasks:
             self.assertRegex(task.task, lambdaOf("(anonymous namespace)::draw()"))
-            self.assertRegex(task.name, r" \(fractal\+0x[0-9a-f]+\)$")
+            self.assertRegex(task.name, r" \(mandelbrot\+0x[0-9a-f]+\)$")
 
     def test_has_the_wait_for_the_end(self):
         main = self.picture.fibers()["bound thread %d" % self.picture.process, 0]

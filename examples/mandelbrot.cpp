@@ -1,13 +1,14 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Draws a Julia set: fractal [FILE]. A task for each row; meanwhile the main thread shows the progress on a
-// terminal. The picture is a PNG where the program was built with libpng, and a PPM otherwise.
+// Draws the Mandelbrot set: mandelbrot [FILE]. A task for each row; meanwhile the main thread shows the
+// progress on a terminal. The picture is a PNG where the program was built with libpng, and a PPM otherwise.
 
 #include <weft/weft.h>
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -22,36 +23,29 @@
 
 namespace {
 
-constexpr int kWidth = 1024;
-constexpr int kHeight = 768;
+constexpr int kWidth = 1024, kHeight = 768, kMaxIterations = 300;
 
-struct Pixel {
-  uint8_t red, green, blue;
-};
+using Pixel = std::array<uint8_t, 3>;  // red, green, blue
 
-Pixel color(std::complex<double> z) {
-  constexpr std::complex<double> kC(-0.8, 0.156);
-  constexpr int kMaxIterations = 300;
+Pixel color(std::complex<double> c) {
+  std::complex<double> z;
   int n = 0;
-  while (n < kMaxIterations && std::norm(z) < 16) {
-    z = std::complex<double>(z.real() * z.real() - z.imag() * z.imag(), 2 * z.real() * z.imag()) + kC;
-    ++n;
+  for (; n < kMaxIterations && std::norm(z) < 16; ++n) {
+    z = {z.real() * z.real() - z.imag() * z.imag() + c.real(), 2 * z.real() * z.imag() + c.imag()};
   }
   if (n == kMaxIterations) {
     return {0, 0, 0};
   }
   // The logarithms blend the bands of equal n into each other.
   const double t = std::sqrt((n + 1 - std::log2(std::log(std::norm(z)) / 2)) / kMaxIterations);
-  auto wave = [t](double phase) {
-    return static_cast<uint8_t>(127.5 - 127.5 * std::cos(6.283 * (t + phase)));
-  };
+  const auto wave = [t](double phase) { return uint8_t(127.5 - 127.5 * std::cos(6.283 * (t + phase))); };
   return {wave(0.0), wave(0.1), wave(0.25)};
 }
 
 void drawRow(int y, Pixel* row) {
   constexpr double kScale = 3.2 / kWidth;
   for (int x = 0; x < kWidth; ++x) {
-    row[x] = color({(x - kWidth / 2) * kScale, (y - kHeight / 2) * kScale});
+    row[x] = color({x * kScale - 2.2, (y - kHeight / 2) * kScale});
   }
 }
 
@@ -75,14 +69,12 @@ std::vector<Pixel> draw() {
       std::fprintf(stderr, "\r%3d %%", 100 * rowsDone.load(std::memory_order_relaxed) / kHeight);
     }
   }
-  if (isTerminal) {
-    std::fputs("\r100 %\n", stderr);
-  }
+  std::fputs(isTerminal ? "\r100 %\n" : "", stderr);
   return pixels;
 }
 
 #if WEFT_EXAMPLE_HAS_PNG
-constexpr const char* kDefaultFile = "fractal.png";
+constexpr const char* kDefaultFile = "mandelbrot.png";
 
 bool save(const char* file, const std::vector<Pixel>& pixels) {
   png_image image{};
@@ -91,13 +83,13 @@ bool save(const char* file, const std::vector<Pixel>& pixels) {
   image.height = kHeight;
   image.format = PNG_FORMAT_RGB;
   if (png_image_write_to_file(&image, file, 0, pixels.data(), 0, nullptr) == 0) {
-    std::fprintf(stderr, "fractal: %s: %s\n", file, image.message);
+    std::fprintf(stderr, "mandelbrot: %s: %s\n", file, image.message);
     return false;
   }
   return true;
 }
 #else
-constexpr const char* kDefaultFile = "fractal.ppm";
+constexpr const char* kDefaultFile = "mandelbrot.ppm";
 
 bool save(const char* file, const std::vector<Pixel>& pixels) {
   std::FILE* out = std::fopen(file, "wb");
@@ -115,12 +107,11 @@ bool save(const char* file, const std::vector<Pixel>& pixels) {
 
 int main(int argc, char** argv) {
   if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
-    std::fprintf(stderr, "usage: fractal [FILE]\n");
+    std::fprintf(stderr, "usage: mandelbrot [FILE]\n");
     return 2;
   }
   weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
   weft::Scheduler::Binding bound(scheduler);
-
   const char* file = argc == 2 ? argv[1] : kDefaultFile;
   if (!save(file, draw())) {
     return 1;
