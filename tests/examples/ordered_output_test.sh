@@ -3,10 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The lines are those of factor(1), in the order of the arguments: ordered_output_test.sh <ordered_output>
-set -euo pipefail
+source "$(dirname "$0")/failing.sh"
 program=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 
 # expectOrder NUMBER...: what comes out does not depend on the number of workers.
 expectOrder() {
@@ -14,16 +12,6 @@ expectOrder() {
   for workers in 1 16; do
     WEFT_NUM_THREADS=$workers "$program" "$@" | diff "$work/expected" -
   done
-}
-
-# fails STATUS WORDS COMMAND...: the command ends with the status, and says the words.
-fails() {
-  local status=0
-  "${@:3}" 2>"$work/message" || status=$?
-  [ "$status" = "$1" ] && grep -q "$2" "$work/message" || {
-    echo "FAILED: '${*:3}' ends with $status and says '$(cat "$work/message")'"
-    exit 1
-  }
 }
 
 expectOrder 999999999989 64 97 1 99999999977 2

@@ -3,20 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # gunzip gives back what was compressed: parallel_gzip_test.sh <parallel_gzip>
-set -euo pipefail
+source "$(dirname "$0")/failing.sh"
 gzip=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-# fails STATUS WORDS COMMAND...: the command ends with the status, and says the words.
-fails() {
-  local status=0
-  "${@:3}" 2>"$work/message" || status=$?
-  [ "$status" = "$1" ] && grep -q "$2" "$work/message" || {
-    echo "FAILED: '${*:3}' ends with $status and says '$(cat "$work/message")'"
-    exit 1
-  }
-}
 
 : >"$work/empty"
 printf x >"$work/byte"

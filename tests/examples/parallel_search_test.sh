@@ -3,10 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The word is found, and ends the search: parallel_search_test.sh <parallel_search>
-set -euo pipefail
+source "$(dirname "$0")/failing.sh"
 program=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 
 # expect TEXT ARGUMENT...: what it prints does not depend on the number of workers. A search of all words of eight
 # letters takes longer than this lets it.
@@ -18,16 +16,6 @@ expect() {
     }
     [ "$printed" = "$1" ] || { echo "FAILED: '${*:2}' prints '$printed'" && exit 1; }
   done
-}
-
-# fails STATUS WORDS COMMAND...: the command ends with the status, and says the words.
-fails() {
-  local status=0
-  "${@:3}" 2>"$work/message" || status=$?
-  [ "$status" = "$1" ] && grep -q "$2" "$work/message" || {
-    echo "FAILED: '${*:3}' ends with $status and says '$(cat "$work/message")'"
-    exit 1
-  }
 }
 
 expect "end has the hash c2f00318f053500a" c2f00318f053500a
