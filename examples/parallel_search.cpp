@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   char* end = nullptr;
   const uint64_t hash = argc > 1 ? std::strtoull(argv[1], &end, 16) : hashOf("weft");
   const bool isHash = argc == 1 || (end != argv[1] && *end == '\0');
-  const int maxLetters = argc > 2 ? std::atoi(argv[2]) : 8;
+  const int maxLetters = argc > 2 ? std::atoi(argv[2]) : 4;
   if (argc > 3 || !isHash || maxLetters < 1 || maxLetters > kMaxLetters) {
     std::fprintf(stderr,
                  "usage: parallel_search [HASH [MAX_LETTERS]], a hash in hex digits and 1 to %d letters\n",

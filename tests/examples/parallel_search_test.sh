@@ -18,8 +18,8 @@ expect() {
   done
 }
 
-expect "end has the hash c2f00318f053500a" c2f00318f053500a
-expect "a has the hash af63dc4c8601ec8c" af63dc4c8601ec8c
+expect "end has the hash c2f00318f053500a" c2f00318f053500a 8
+expect "a has the hash af63dc4c8601ec8c" af63dc4c8601ec8c 8
 [ "$("$program")" = "weft has the hash 3d8b12f619f6348b" ]
 # The last word of all.
 expect "zzz has the hash ce8f061987a72b9d" ce8f061987a72b9d 3
