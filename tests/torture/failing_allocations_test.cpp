@@ -107,6 +107,31 @@ void thenOf(Attempt& attempt, bool isReady) {
 void thenOfReady(Attempt& attempt) { thenOf(attempt, true); }
 void thenOfLater(Attempt& attempt) { thenOf(attempt, false); }
 
+void recoverOf(Attempt& attempt) {
+  Promise<std::string> promise;
+  Future<std::string> future = promise.get_future();
+  Future<std::string> result;
+  const auto follow = [&] {
+    result =
+        std::move(future).recover([large = Large()] { return large.empty() ? std::string() : longText(); });
+  };
+  if (!attempt(follow)) {
+    ASSERT_TRUE(future.valid());
+    follow();
+  }
+  promise.set_exception(std::make_exception_ptr(1));
+  EXPECT_EQ(result.get(), longText());
+}
+// A value that cannot be copied for want of memory is an error.
+void valuePassedOn(Attempt& attempt) {
+  const SharedFuture<std::string> future = makeReadyFuture(longText());
+  Future<std::string> result;
+  if (attempt([&] { result = future.onError([] {}); })) {
+    EXPECT_TRUE(result.failed() == attempt.hasFailed());
+  }
+  EXPECT_EQ(future.get(), longText());
+}
+
 // The future of a future.
 void unwrapped(Attempt& attempt) {
   Promise<std::string> inner;
@@ -369,7 +394,8 @@ INSTANTIATE_TEST_SUITE_P(
                       WEFT_ALLOCATING(enqueueTask), WEFT_ALLOCATING(asyncHere), WEFT_ALLOCATING(asyncInline),
                       WEFT_ALLOCATING(asyncOnThread), WEFT_ALLOCATING(asyncInMainLoop),
                       WEFT_ALLOCATING(mainLoopMade), WEFT_ALLOCATING(thenOfReady),
-                      WEFT_ALLOCATING(thenOfLater), WEFT_ALLOCATING(thenOfShared), WEFT_ALLOCATING(unwrapped),
+                      WEFT_ALLOCATING(thenOfLater), WEFT_ALLOCATING(thenOfShared), WEFT_ALLOCATING(recoverOf),
+                      WEFT_ALLOCATING(valuePassedOn), WEFT_ALLOCATING(unwrapped),
                       WEFT_ALLOCATING(promiseMade), WEFT_ALLOCATING(promiseSet), WEFT_ALLOCATING(whenAllOf),
                       WEFT_ALLOCATING(whenAnyOf), WEFT_ALLOCATING(whenAllEach), WEFT_ALLOCATING(whenAnyEach),
                       WEFT_ALLOCATING(groupRuns), WEFT_ALLOCATING(groupMade), WEFT_ALLOCATING(groupOnThreads),

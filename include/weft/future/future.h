@@ -15,6 +15,7 @@
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/future/continuation.h"
 #include "weft/detail/future/launch.h"
+#include "weft/detail/future/recovery.h"
 #include "weft/detail/future/state.h"
 #include "weft/detail/future/task_state.h"
 
@@ -116,6 +117,36 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
     return Base::template chain<T>(std::move(*this), std::forward<E>(executor), std::forward<F>(f));
   }
 
+  // If this future fails, calls f(std::exception_ptr) or f(), where then() would. A value is passed on.
+  //
+  //   weft::Future<Image> image = weft::async([=] { return load(path); }).recover([] { return Image(); });
+  // Returns: a future of the value, or of what f returns: something that converts to T, or a future of a T,
+  // whose result it takes. What f throws is its exception.
+  // Requires, and lifetime: as then().
+  template <class F>
+  auto recover(F&& f) {
+    return detail::chainOnError<detail::ErrorUse::Recover, T>(
+        std::move(*this), detail::BoundOrDefaultExecutor(), std::forward<F>(f));
+  }
+  template <class E, class F>
+  auto recover(E&& executor, F&& f) {
+    return detail::chainOnError<detail::ErrorUse::Recover, T>(std::move(*this), std::forward<E>(executor),
+                                                              std::forward<F>(f));
+  }
+
+  // As recover(), but what f returns is dropped, and the error is passed on when f has returned. If f throws,
+  // that exception is passed on in its place.
+  template <class F>
+  auto onError(F&& f) {
+    return detail::chainOnError<detail::ErrorUse::Notice, T>(
+        std::move(*this), detail::BoundOrDefaultExecutor(), std::forward<F>(f));
+  }
+  template <class E, class F>
+  auto onError(E&& executor, F&& f) {
+    return detail::chainOnError<detail::ErrorUse::Notice, T>(std::move(*this), std::forward<E>(executor),
+                                                             std::forward<F>(f));
+  }
+
   // Turns this future into one that may be copied.
   // Returns: a SharedFuture of the result.
   // Requires: valid(). Afterwards the future is not valid any more.
@@ -189,6 +220,28 @@ class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T>
   template <class E, class F>
   auto then(E&& executor, F&& f) const {
     return Base::template chain<Value>(SharedFuture(*this), std::forward<E>(executor), std::forward<F>(f));
+  }
+
+  // As Future's, but this future stays valid, and the returned one gets a copy of the value.
+  template <class F>
+  auto recover(F&& f) const {
+    return detail::chainOnError<detail::ErrorUse::Recover, T>(
+        SharedFuture(*this), detail::BoundOrDefaultExecutor(), std::forward<F>(f));
+  }
+  template <class E, class F>
+  auto recover(E&& executor, F&& f) const {
+    return detail::chainOnError<detail::ErrorUse::Recover, T>(SharedFuture(*this), std::forward<E>(executor),
+                                                              std::forward<F>(f));
+  }
+  template <class F>
+  auto onError(F&& f) const {
+    return detail::chainOnError<detail::ErrorUse::Notice, T>(
+        SharedFuture(*this), detail::BoundOrDefaultExecutor(), std::forward<F>(f));
+  }
+  template <class E, class F>
+  auto onError(E&& executor, F&& f) const {
+    return detail::chainOnError<detail::ErrorUse::Notice, T>(SharedFuture(*this), std::forward<E>(executor),
+                                                             std::forward<F>(f));
   }
 };
 

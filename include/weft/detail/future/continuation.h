@@ -59,15 +59,16 @@ struct Continuation {
   Continuation(From&& f, E&& where, Parent&& source)
       : function(std::forward<From>(f)), executor(std::move(where)), parent(std::move(source)) {}
 
-  bool passesErrorOn(EscapedException& to) {
+  template <class Result>
+  bool passesOn(Outcome<Result>& to) {
     if constexpr (kForm != ContinuationForm::Whole) {
       if constexpr (std::is_copy_constructible_v<Parent>) {
-        to = FutureAccess::error(parent);
+        to.error() = FutureAccess::error(parent);
       } else {
-        to = std::move(FutureAccess::error(parent));
+        to.error() = std::move(FutureAccess::error(parent));
       }
     }
-    return static_cast<bool>(to);
+    return static_cast<bool>(to.error());
   }
 
   void run(Outcome<Returned>& outcome) {
@@ -180,6 +181,21 @@ auto makeReady(const F& write) {
   return future;
 }
 
+// Has `executor` run a `Body` with the function and the future `self`, once that is ready. Takes `self` over
+// when all memory is allocated. `name` is that of the member function, and `where` names it in full.
+// Returns: the future of what the body makes.
+template <template <class, class, class, class> class Body, class Value, class Self, class E, class F>
+auto chainBody(const char* name, const char* where, Self&& self, E&& executor, F&& function) {
+  FutureCore& parent = FutureAccess::checkedCore(self, name);
+  detail::assertCallable(function, where);
+  auto kept = detail::keepExecutor(std::forward<E>(executor));
+  using State = TaskState<Body<std::decay_t<F>, Self, Value, decltype(kept)>>;
+  State* state = detail::makeState<State>(std::forward<F>(function), std::move(kept), std::move(self));
+  auto future = FutureAccess::make(state);
+  parent.tellWhenReady(*state);
+  return future;
+}
+
 // The common part of Future and SharedFuture, besides the handle.
 template <class Self, class T>
 class FutureBase : public FutureHandle {
@@ -211,14 +227,8 @@ class FutureBase : public FutureHandle {
     } else if constexpr (!detail::assertKept<F>()) {
       return Self();
     } else {
-      FutureCore& parent = self.core("then");
-      detail::assertCallable(function, "Future::then()");
-      auto kept = detail::keepExecutor(std::forward<E>(executor));
-      using State = TaskState<Continuation<Function, Self, Value, decltype(kept)>>;
-      State* state = detail::makeState<State>(std::forward<F>(function), std::move(kept), std::move(self));
-      auto future = FutureAccess::make(state);
-      parent.tellWhenReady(*state);
-      return future;
+      return detail::chainBody<Continuation, Value>("then", "Future::then()", std::move(self),
+                                                    std::forward<E>(executor), std::forward<F>(function));
     }
   }
 };

@@ -134,7 +134,7 @@ WEFT_EXPORT void setBroken(EscapedException& error);
 // and, if the task waits for another future first:
 //       using Parent                            the other future's state
 //       executor                                runs the task once the other future is ready
-//       bool passesErrorOn(EscapedException&)   whether the function is skipped; hands the error over then
+//       bool passesOn(Outcome<Result>&)         whether the function is skipped; hands the outcome over then
 template <class Body>
 class TaskState final : public FutureState<typename Unwrapped<typename Body::Returned>::Result> {
   using Returned = typename Body::Returned;
@@ -231,7 +231,7 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
     }
     if constexpr (requires { typename Body::Parent; }) {
       auto& loop = static_cast<TellLoop&>(*answer);
-      const bool isSkipped = body_.passesErrorOn(this->outcome.error());
+      const bool isSkipped = body_.passesOn(this->outcome);
       if (isSkipped) {
         destroyBodyWithin(loop);
       }
