@@ -12,7 +12,7 @@
 // - async.h: async([executor, ][token, ]f) schedules a task, and returns the future of its result
 // - future.h: Future, whose result is read once; SharedFuture, whose result may be read again and again
 // - promise.h: Promise sets the result of a future; makeReadyFuture() and makeExceptionalFuture()
-// - when.h: whenAll() and whenAny() make one future of several
+// - when.h: whenAll(), whenAny() and firstSuccess() make one future of several
 #include "weft/executor.h"
 #include "weft/future/async.h"
 #include "weft/future/future.h"

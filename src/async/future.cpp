@@ -4,6 +4,7 @@
 #include "weft/future.h"
 
 #include <exception>
+#include <stdexcept>
 
 #include "async/task_thread.h"
 #include "async/waiting_listener.h"
@@ -338,6 +339,10 @@ bool scheduleIfBound(TaskNode* node) {
 }
 
 void setBroken(EscapedException& error) { error.set(std::make_exception_ptr(BrokenPromise())); }
+
+void setNoFutures(EscapedException& error) {
+  error.set(std::make_exception_ptr(std::invalid_argument("weft::firstSuccess() was given no futures")));
+}
 
 void reportNoFuture(const char* function) {
   WEFT_FATAL(

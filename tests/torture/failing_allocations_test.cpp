@@ -224,6 +224,13 @@ void whenAllOf(Attempt& attempt) {
 void whenAnyOf(Attempt& attempt) {
   whenOf(attempt, [](std::vector<Future<int>>&& futures) { return whenAny(futures); });
 }
+void failFastOf(Attempt& attempt) {
+  const std::stop_source stop;
+  whenOf(attempt, [&](std::vector<Future<int>>&& futures) { return whenAll(stop, futures); });
+}
+void firstSuccessOf(Attempt& attempt) {
+  whenOf(attempt, [](std::vector<Future<int>>&& futures) { return firstSuccess(futures); });
+}
 void whenAllEach(Attempt& attempt) {
   Promise<int> first;
   Promise<std::string> second;
@@ -397,9 +404,10 @@ INSTANTIATE_TEST_SUITE_P(
                       WEFT_ALLOCATING(thenOfLater), WEFT_ALLOCATING(thenOfShared), WEFT_ALLOCATING(recoverOf),
                       WEFT_ALLOCATING(valuePassedOn), WEFT_ALLOCATING(unwrapped),
                       WEFT_ALLOCATING(promiseMade), WEFT_ALLOCATING(promiseSet), WEFT_ALLOCATING(whenAllOf),
-                      WEFT_ALLOCATING(whenAnyOf), WEFT_ALLOCATING(whenAllEach), WEFT_ALLOCATING(whenAnyEach),
-                      WEFT_ALLOCATING(groupRuns), WEFT_ALLOCATING(groupMade), WEFT_ALLOCATING(groupOnThreads),
-                      AllocatingOperation{"groupFails", &groupFails, true},
+                      WEFT_ALLOCATING(whenAnyOf), WEFT_ALLOCATING(failFastOf),
+                      WEFT_ALLOCATING(firstSuccessOf), WEFT_ALLOCATING(whenAllEach),
+                      WEFT_ALLOCATING(whenAnyEach), WEFT_ALLOCATING(groupRuns), WEFT_ALLOCATING(groupMade),
+                      WEFT_ALLOCATING(groupOnThreads), AllocatingOperation{"groupFails", &groupFails, true},
                       AllocatingOperation{"groupCanceled", &groupCanceled, true}, WEFT_ALLOCATING(dagBuilt),
                       WEFT_ALLOCATING(dagRun), WEFT_ALLOCATING(ticketCalls), WEFT_ALLOCATING(ticketsTaken),
                       WEFT_ALLOCATING(taskMade)),

@@ -30,7 +30,7 @@ namespace weft::inline v0_1 {
 // A Future owns a result that is read once. share() gives a future that may be copied. Destroying a future
 // does not affect its task, but loses the task's exception: if a failure matters, call get() or exception(),
 // or chain a then() that takes the future. A call that requires valid(), on a future that is not, ends the
-// program with a message. whenAll() and whenAny() make one future of several.
+// program with a message. whenAll() and its siblings make one future of several.
 template <class T>
 class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   using Base = detail::FutureBase<Future<T>, T>;

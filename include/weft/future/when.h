@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <iterator>
 #include <ranges>
+#include <stop_token>
 #include <utility>
 
 #include "weft/detail/future/when.h"
@@ -41,7 +42,7 @@ struct WhenAnyResult {
 // size.
 template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
 auto whenAll(Iterator begin, End end) {
-  return detail::whenRange<true>(std::move(begin), end);
+  return detail::whenOf<detail::WhenAllRule>(detail::NoSource(), std::move(begin), std::move(end));
 }
 template <std::ranges::input_range Range>
   requires(!detail::kIsFuture<Range>)
@@ -49,9 +50,23 @@ auto whenAll(Range&& range) {
   return weft::whenAll(std::ranges::begin(range), std::ranges::end(range));
 }
 template <class... Futures>
-  requires(!detail::kAreRange<Futures...>)
+  requires(!detail::kAreRange<Futures...> && !detail::kBeginWithSource<Futures...>)
 auto whenAll(Futures&&... futures) {
-  return detail::whenEach<true>(std::forward<Futures>(futures)...);
+  return detail::whenOf<detail::WhenAllRule>(detail::NoSource(), std::forward<Futures>(futures)...);
+}
+
+// As whenAll(), but fails fast: when one of the futures has failed, requests a stop of `source`, and then the
+// result has that future's exception. Work that was given a token of `source` can end early. `futures` is a
+// range, two iterators, or futures. The other tasks run to their ends; the result does not wait for them.
+//
+//   std::stop_source stop;
+//   auto a = weft::async(stop.get_token(), readA);
+//   auto both = weft::whenAll(stop, std::move(a), weft::async(stop.get_token(), readB));
+// Threads: what is called at the stop is called by the thread that makes a future ready. It must not wait.
+template <class... Futures>
+auto whenAll(std::stop_source source, Futures&&... futures) {
+  return detail::whenOf<detail::FailFastRule>(detail::LosersSource(std::move(source)),
+                                              std::forward<Futures>(futures)...);
 }
 
 // As whenAll(), but ready when one of the futures is. The value is a WhenAnyResult. Afterwards the other
@@ -61,7 +76,7 @@ auto whenAll(Futures&&... futures) {
 //   show(first.index == 0 ? std::get<0>(first.futures).get() : std::get<1>(first.futures).get());
 template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
 auto whenAny(Iterator begin, End end) {
-  return detail::whenRange<false>(std::move(begin), end);
+  return detail::whenOf<detail::WhenAnyRule>(detail::NoSource(), std::move(begin), std::move(end));
 }
 template <std::ranges::input_range Range>
   requires(!detail::kIsFuture<Range>)
@@ -69,9 +84,36 @@ auto whenAny(Range&& range) {
   return weft::whenAny(std::ranges::begin(range), std::ranges::end(range));
 }
 template <class... Futures>
-  requires(!detail::kAreRange<Futures...>)
+  requires(!detail::kAreRange<Futures...> && !detail::kBeginWithSource<Futures...>)
 auto whenAny(Futures&&... futures) {
-  return detail::whenEach<false>(std::forward<Futures>(futures)...);
+  return detail::whenOf<detail::WhenAnyRule>(detail::NoSource(), std::forward<Futures>(futures)...);
+}
+
+// As whenAny(), and requests a stop of `source` before the result is there. `futures` and threads: as with
+// whenAll(source, futures...).
+template <class... Futures>
+auto whenAny(std::stop_source source, Futures&&... futures) {
+  return detail::whenOf<detail::WhenAnyRule>(detail::LosersSource(std::move(source)),
+                                             std::forward<Futures>(futures)...);
+}
+
+// Gives the first value of several futures of one type. `futures` is a range, two iterators, or futures. They
+// are taken over as by whenAll(). With `source`, requests a stop of it once there is a value, and before the
+// result has it; threads: as whenAll(source, futures...). Neither suspends nor blocks.
+//
+//   weft::Future<Page> page = weft::firstSuccess(std::move(cached), std::move(fetched));
+// Requires: each future is valid().
+// Returns: a future of that value. If all fail, it has the exception of the last to fail. If the range is
+// empty, it has a std::invalid_argument.
+template <class... Futures>
+  requires(!detail::kBeginWithSource<Futures...>)
+auto firstSuccess(Futures&&... futures) {
+  return detail::whenOf<detail::FirstSuccessRule>(detail::NoSource(), std::forward<Futures>(futures)...);
+}
+template <class... Futures>
+auto firstSuccess(std::stop_source source, Futures&&... futures) {
+  return detail::whenOf<detail::FirstSuccessRule>(detail::LosersSource(std::move(source)),
+                                                  std::forward<Futures>(futures)...);
 }
 
 }  // namespace weft::inline v0_1

@@ -114,10 +114,11 @@ class WEFT_EXPORT ScheduleCall : public LoopCall {
   bool isDropped = false;  // an exception has destroyed the task's handle
 };
 
-// The destruction of a task's body, which may break captured promises.
-class BodyEnd : public LoopCall {
+// A call of other code of the program, such as the destruction of a task's body, which may break captured
+// promises.
+class ProgramCall : public LoopCall {
  public:
-  explicit BodyEnd(TellLoop& teller) noexcept : LoopCall(nullptr, teller) {}
+  explicit ProgramCall(TellLoop& teller) noexcept : LoopCall(nullptr, teller) {}
 };
 
 // Messages for misuse.
@@ -196,7 +197,7 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
   }
 
   void destroyBodyWithin(TellLoop& loop) {
-    const BodyEnd end(loop);
+    const ProgramCall call(loop);
     body_.~Body();
   }
 

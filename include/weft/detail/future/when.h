@@ -3,11 +3,12 @@
 
 #pragma once
 
-#include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <iterator>
 #include <memory>
 #include <ranges>
+#include <stop_token>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -15,153 +16,33 @@
 
 #include "weft/detail/future/handle.h"
 #include "weft/detail/future/state.h"
+#include "weft/detail/future/when_state.h"
 #include "weft/future/future.h"
 
-// How whenAll() and whenAny() are done.
-namespace weft::inline v0_1 {
-
-template <class Futures>
-struct WhenAnyResult;
-
-namespace detail {
-
-// The awaited futures, a listener for each, and the result. Each listener holds a reference until it was told
-// or has left, and the thread that makes them listen until that is done. Losers of whenAny() leave futures
-// that are not ready.
-template <class Futures, class Result, bool kAll>
-class WhenState final : public FutureState<Result> {
- public:
-  explicit WhenState(size_t count)
-      : FutureState<Result>(&invokeThis, static_cast<uint32_t>(count) + 2),
-        listeners_(std::make_unique<Listener[]>(count)),
-        left_(kAll ? count + 1 : 2) {}
-
-  // To be filled before begin(), or else the state is destroyed.
-  Futures& futures() { return futures_; }
-
-  // The last step to the result is this thread's own: nobody may take the futures while it looks at them.
-  // Returns: the future of this state.
-  Future<Result> begin() {
-    Future<Result> future = FutureAccess::make(static_cast<FutureState<Result>*>(this));
-    size_t count = 0;
-    forEach(futures_, [&](const FutureHandle& each) {
-      Listener& listener = listeners_[count];
-      listener.state = this;
-      listener.index = count++;
-      FutureAccess::checkedCore(each, kAll ? "whenAll" : "whenAny").tellWhenReady(listener);
-    });
-    if (count == 0 || step()) {
-      finish();
-      this->complete();
-    } else {
-      this->release();
-    }
-    return future;
-  }
-
- private:
-  struct Listener : LeavingListener {
-    Listener() : LeavingListener(&Listener::tell) {}
-
-    static void tell(TaskNode* node, TaskOp) {
-      auto& self = *static_cast<Listener*>(node);
-      TaskNode* answer = self.next;
-      WhenState& state = *self.state;
-      if (state.arrives(self.index)) {
-        state.finish();
-        answer->next = &state;
-      } else {
-        state.release();
-      }
-    }
-
-    WhenState* state = nullptr;
-    size_t index = 0;
-  };
-
-  template <class Each>
-  static void forEach(const std::vector<Each>& futures, const auto& f) {
-    for (const Each& each : futures) {
-      f(each);
-    }
-  }
-  template <class... Each>
-  static void forEach(const std::tuple<Each...>& futures, const auto& f) {
-    std::apply([&](const Each&... each) { (f(each), ...); }, futures);
-  }
-
-  // Returns: whether the result can be made.
-  bool arrives(size_t index) {
-    if constexpr (!kAll) {
-      size_t none = kNone;
-      // relaxed: step() publishes it.
-      if (!winner_.compare_exchange_strong(none, index, std::memory_order_relaxed,
-                                           std::memory_order_relaxed)) {
-        return false;
-      }
-    }
-    return step();
-  }
-
-  bool step() {
-    // (1) acq_rel: the last one sees what all did before; pairs with (1).
-    return left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
-  }
-
-  // All listeners listen by now, and the futures are still here.
-  void leaveLosers() {
-    // relaxed: seen by step().
-    const size_t winner = winner_.load(std::memory_order_relaxed);
-    size_t index = 0;
-    forEach(futures_, [&](const FutureHandle& each) {
-      if (index != winner && FutureAccess::core(each)->forget(listeners_[index])) {
-        this->release();
-      }
-      ++index;
-    });
-  }
-
-  void finish() {
-    if constexpr (!kAll) {
-      leaveLosers();
-    }
-    this->outcome.capture([&]() -> Result {
-      if constexpr (kAll) {
-        return std::move(futures_);
-      } else {
-        // relaxed: seen by step().
-        return {winner_.load(std::memory_order_relaxed), std::move(futures_)};
-      }
-    });
-  }
-
-  static void invokeThis(TaskNode* node, TaskOp) {
-    NodeMemory<WhenState>::destroy(*static_cast<WhenState*>(node));
-  }
-
-  static constexpr size_t kNone = static_cast<size_t>(-1);
-
-  Futures futures_;
-  std::unique_ptr<Listener[]> listeners_;
-  std::atomic<size_t> left_;           // steps to the result; the last is this thread's, or a listener's
-  std::atomic<size_t> winner_{kNone};  // of whenAny: set once, by the first listener
-};
+// What whenAll(), whenAny() and firstSuccess() take, and how they take it over.
+namespace weft::inline v0_1::detail {
 
 // Calls fill(futures) once all memory is allocated, so that an exception leaves the futures where they are.
-template <bool kAll, class Futures, class Fill>
-auto when(size_t count, const Fill& fill) {
-  using Result = std::conditional_t<kAll, Futures, WhenAnyResult<Futures>>;
-  using State = WhenState<Futures, Result, kAll>;
+template <class Rule, class Futures, class Source, class Fill>
+auto when(Source source, size_t count, const Fill& fill) {
+  using State = WhenState<Rule, Futures, Source>;
   struct Destroy {
     void operator()(State* state) const { NodeMemory<State>::destroy(*state); }
   };
-  std::unique_ptr<State, Destroy> state(detail::makeState<State>(count));
+  std::unique_ptr<State, Destroy> state(detail::makeState<State>(count, std::move(source)));
   fill(state->futures());
   return state.release()->begin();
 }
 
 template <class T>
 inline constexpr bool kIsFuture = std::derived_from<std::remove_cvref_t<T>, FutureHandle>;
+
+// Whether the first of these arguments is a stop source.
+template <class...>
+inline constexpr bool kBeginWithSource = false;
+template <class First, class... More>
+inline constexpr bool kBeginWithSource<First, More...> =
+    std::same_as<std::remove_cvref_t<First>, std::stop_source>;
 
 // Whether these arguments are a range, or its two ends.
 template <class... Args>
@@ -177,22 +58,53 @@ template <class... Futures>
 constexpr bool assertTakenOver() {
   constexpr bool kAreFutures = (kIsFuture<Futures> && ...);
   constexpr bool kIsTakenOver = (std::is_constructible_v<std::decay_t<Futures>, Futures> && ...);
-  static_assert(
-      kAreFutures,
-      "whenAll() and whenAny() take futures, or one range of futures: here is an argument of another "
-      "type. Write whenAll(std::move(a), std::move(b)) or whenAll(vector). "
-      "What is no future may be given as makeReadyFuture(value).");
+  static_assert(kAreFutures,
+                "whenAll(), whenAny() and firstSuccess() take futures, or one range of futures: here is an "
+                "argument of another "
+                "type. Write whenAll(std::move(a), std::move(b)) or whenAll(vector). "
+                "What is no future may be given as makeReadyFuture(value).");
   static_assert(kIsTakenOver || !kAreFutures,
-                "whenAll() and whenAny() take futures over. "
+                "whenAll(), whenAny() and firstSuccess() take futures over. "
                 "Write whenAll(std::move(a), std::move(b)), or share() those that are needed elsewhere.");
   return kAreFutures && kIsTakenOver;
 }
 
-template <bool kAll, class... Futures>
-auto whenEach(Futures&&... futures) {
-  if constexpr (detail::assertTakenOver<Futures...>()) {
-    return detail::when<kAll, std::tuple<std::decay_t<Futures>...>>(
-        sizeof...(Futures), [&](auto& taken) { taken = {std::forward<Futures>(futures)...}; });
+// Checks that firstSuccess() has one type of result.
+template <class... Futures>
+constexpr bool assertOneResult() {
+  constexpr bool kIsAny = sizeof...(Futures) != 0;
+  static_assert(kIsAny,
+                "firstSuccess() without arguments does not know the type of its result. "
+                "Give it a future, or a range of futures, which may be empty.");
+  if constexpr (kIsAny) {
+    using Result = typename CommonResult<std::tuple<std::decay_t<Futures>...>>::Type;
+    constexpr bool kIsOne = (std::same_as<typename Unwrapped<std::decay_t<Futures>>::Result, Result> && ...);
+    static_assert(kIsOne,
+                  "firstSuccess() takes futures of one type, since its result is that of one of them. "
+                  "Convert the others: write other.then([](auto value) { return T(value); }).");
+    return kIsOne;
+  } else {
+    return false;
+  }
+}
+
+template <class Rule, class... Futures>
+constexpr bool assertArguments() {
+  if constexpr (!detail::assertTakenOver<Futures...>()) {
+    return false;
+  } else if constexpr (std::same_as<Rule, FirstSuccessRule>) {
+    return detail::assertOneResult<Futures...>();
+  } else {
+    return true;
+  }
+}
+
+template <class Rule, class Source, class... Futures>
+auto whenEach(Source source, Futures&&... futures) {
+  if constexpr (detail::assertArguments<Rule, Futures...>()) {
+    return detail::when<Rule, std::tuple<std::decay_t<Futures>...>>(
+        std::move(source), sizeof...(Futures),
+        [&](auto& taken) { taken = {std::forward<Futures>(futures)...}; });
   } else {
     return Future<void>();
   }
@@ -205,16 +117,19 @@ constexpr bool assertFutures() {
   using Each = std::remove_cvref_t<Reference>;
   constexpr bool kCanBeTaken = !kAreFutures || std::is_copy_constructible_v<Each> ||
                                !std::is_const_v<std::remove_reference_t<Reference>>;
-  static_assert(kAreFutures, "whenAll() and whenAny() take a range of futures: this one has other elements.");
+  static_assert(
+      kAreFutures,
+      "whenAll(), whenAny() and firstSuccess() take a range of futures: this one has other elements.");
   static_assert(kCanBeTaken,
-                "whenAll() and whenAny() move futures out of the range, and cannot do so where it is const, "
+                "whenAll(), whenAny() and firstSuccess() move futures out of the range, and cannot do so "
+                "where it is const, "
                 "as a list in braces is. Give them a std::vector that is not const, or share() the futures.");
   return kAreFutures && kCanBeTaken;
 }
 
 // Moves futures out of a range, and copies those that may be copied.
-template <bool kAll, class Iterator, class End>
-auto takeRange(Iterator begin, const End& end) {
+template <class Rule, class Source, class Iterator, class End>
+auto takeRange(Source source, Iterator begin, const End& end) {
   using Each = std::iter_value_t<Iterator>;
   using Futures = std::vector<Each>;
   const auto collect = [&](Futures& futures) {
@@ -228,27 +143,37 @@ auto takeRange(Iterator begin, const End& end) {
   };
   if constexpr (std::forward_iterator<Iterator> || std::sized_sentinel_for<End, Iterator>) {
     const auto count = static_cast<size_t>(std::ranges::distance(begin, end));
-    return detail::when<kAll, Futures>(count, [&](Futures& futures) {
+    return detail::when<Rule, Futures>(std::move(source), count, [&](Futures& futures) {
       futures.reserve(count);
       collect(futures);
     });
   } else {
     Futures collected;
     collect(collected);
-    return detail::when<kAll, Futures>(collected.size(),
+    return detail::when<Rule, Futures>(std::move(source), collected.size(),
                                        [&](Futures& futures) { futures = std::move(collected); });
   }
 }
 
-template <bool kAll, class Iterator, class End>
-auto whenRange(Iterator begin, const End& end) {
+template <class Rule, class Source, class Iterator, class End>
+auto whenRange(Source source, Iterator begin, const End& end) {
   if constexpr (detail::assertFutures<std::iter_reference_t<Iterator>>()) {
-    return detail::takeRange<kAll>(std::move(begin), end);
+    return detail::takeRange<Rule>(std::move(source), std::move(begin), end);
   } else {
     return Future<void>();
   }
 }
 
-}  // namespace detail
+// `args`: a range, its two ends, or futures.
+template <class Rule, class Source, class... Args>
+auto whenOf(Source source, Args&&... args) {
+  if constexpr (!kAreRange<Args...>) {
+    return detail::whenEach<Rule>(std::move(source), std::forward<Args>(args)...);
+  } else if constexpr (sizeof...(Args) == 1) {
+    return detail::whenRange<Rule>(std::move(source), std::ranges::begin(args)..., std::ranges::end(args)...);
+  } else {
+    return detail::whenRange<Rule>(std::move(source), std::forward<Args>(args)...);
+  }
+}
 
-}  // namespace weft::inline v0_1
+}  // namespace weft::inline v0_1::detail
