@@ -20,6 +20,12 @@ class WEFT_EXPORT TaskCanceled : public std::exception {
   const char* what() const noexcept override;
 };
 
+// Thrown by what has taken longer than it was given.
+class WEFT_EXPORT TimedOut : public std::exception {
+ public:
+  const char* what() const noexcept override;
+};
+
 // Throws TaskCanceled if `token` was asked to stop. For long work that does not wait with the token.
 //
 //   for (Tile& tile : tiles) {

@@ -9,11 +9,13 @@
 // Futures give the results of tasks once they are there. This header includes those of weft/future. See
 // docs/futures.md.
 //
+// - after.h: after(duration[, token]) gives a future that is ready after that time
 // - async.h: async([executor, ][token, ]f) schedules a task, and returns the future of its result
 // - future.h: Future, whose result is read once; SharedFuture, whose result may be read again and again
 // - promise.h: Promise sets the result of a future; makeReadyFuture() and makeExceptionalFuture()
 // - when.h: whenAll(), whenAny() and firstSuccess() make one future of several
 #include "weft/executor.h"
+#include "weft/future/after.h"
 #include "weft/future/async.h"
 #include "weft/future/future.h"
 #include "weft/future/promise.h"

@@ -140,9 +140,9 @@ TEST_P(WhenStopTest, AFailureKeepsNoValues) {
 }
 
 TEST_P(WhenStopTest, AChainOfStopsTakesNoDeepStack) {
-  const int count = scaled(100'000, 2'000);
-  std::vector<std::stop_source> stops(static_cast<size_t>(count));
-  std::vector<Promise<int>> promises(static_cast<size_t>(count));
+  constexpr size_t kCount = 100'000;
+  std::vector<std::stop_source> stops(kCount);
+  std::vector<Promise<int>> promises(kCount);
   using Callback = std::stop_callback<std::function<void()>>;
   std::vector<std::unique_ptr<Callback>> callbacks;
   std::vector<Future<std::tuple<Future<int>>>> results;

@@ -132,6 +132,26 @@ void valuePassedOn(Attempt& attempt) {
   EXPECT_EQ(future.get(), longText());
 }
 
+void withinOf(Attempt& attempt) {
+  Promise<std::string> promise;
+  Future<std::string> future = promise.get_future();
+  Future<std::string> result;
+  const auto begin = [&] { result = future.within(std::chrono::hours(24)); };
+  if (!attempt(begin)) {
+    ASSERT_TRUE(future.valid());
+    begin();
+  }
+  promise.set_value(longText());
+  EXPECT_EQ(result.get(), longText());
+}
+void afterStop(Attempt& attempt) {
+  std::stop_source stop;
+  attempt([&] { (void)after(std::chrono::hours(24), stop.get_token()); });
+  Future<void> future = after(std::chrono::hours(24), stop.get_token());
+  stop.request_stop();
+  EXPECT_TRUE(future.ready());
+}
+
 // The future of a future.
 void unwrapped(Attempt& attempt) {
   Promise<std::string> inner;
@@ -402,9 +422,9 @@ INSTANTIATE_TEST_SUITE_P(
                       WEFT_ALLOCATING(asyncOnThread), WEFT_ALLOCATING(asyncInMainLoop),
                       WEFT_ALLOCATING(mainLoopMade), WEFT_ALLOCATING(thenOfReady),
                       WEFT_ALLOCATING(thenOfLater), WEFT_ALLOCATING(thenOfShared), WEFT_ALLOCATING(recoverOf),
-                      WEFT_ALLOCATING(valuePassedOn), WEFT_ALLOCATING(unwrapped),
-                      WEFT_ALLOCATING(promiseMade), WEFT_ALLOCATING(promiseSet), WEFT_ALLOCATING(whenAllOf),
-                      WEFT_ALLOCATING(whenAnyOf), WEFT_ALLOCATING(failFastOf),
+                      WEFT_ALLOCATING(valuePassedOn), WEFT_ALLOCATING(withinOf), WEFT_ALLOCATING(afterStop),
+                      WEFT_ALLOCATING(unwrapped), WEFT_ALLOCATING(promiseMade), WEFT_ALLOCATING(promiseSet),
+                      WEFT_ALLOCATING(whenAllOf), WEFT_ALLOCATING(whenAnyOf), WEFT_ALLOCATING(failFastOf),
                       WEFT_ALLOCATING(firstSuccessOf), WEFT_ALLOCATING(whenAllEach),
                       WEFT_ALLOCATING(whenAnyEach), WEFT_ALLOCATING(groupRuns), WEFT_ALLOCATING(groupMade),
                       WEFT_ALLOCATING(groupOnThreads), AllocatingOperation{"groupFails", &groupFails, true},

@@ -18,6 +18,7 @@
 #include "weft/detail/future/recovery.h"
 #include "weft/detail/future/state.h"
 #include "weft/detail/future/task_state.h"
+#include "weft/detail/future/within.h"
 
 namespace weft::inline v0_1 {
 
@@ -147,6 +148,17 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
                                                              std::forward<F>(f));
   }
 
+  // Limits the time for the result. Neither suspends nor blocks.
+  // Returns: a future of the result. If there is none after `duration`, it throws TimedOut, and before that a
+  // stop of `source` is requested, for a task that was given a token of it. A task that does not look at its
+  // token goes on. A thread of weft's own requests the stop, and makes the future ready: see after().
+  // Requires: valid(). Afterwards the future is not valid any more.
+  template <class Rep, class Period>
+  Future within(const std::chrono::duration<Rep, Period>& duration,
+                std::stop_source source = std::stop_source(std::nostopstate)) {
+    return detail::within<T>(std::move(*this), detail::deadlineAfter(duration), std::move(source));
+  }
+
   // Turns this future into one that may be copied.
   // Returns: a SharedFuture of the result.
   // Requires: valid(). Afterwards the future is not valid any more.
@@ -223,6 +235,11 @@ class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T>
   }
 
   // As Future's, but this future stays valid, and the returned one gets a copy of the value.
+  template <class Rep, class Period>
+  Future<T> within(const std::chrono::duration<Rep, Period>& duration,
+                   std::stop_source source = std::stop_source(std::nostopstate)) const {
+    return detail::within<T>(SharedFuture(*this), detail::deadlineAfter(duration), std::move(source));
+  }
   template <class F>
   auto recover(F&& f) const {
     return detail::chainOnError<detail::ErrorUse::Recover, T>(

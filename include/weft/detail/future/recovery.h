@@ -120,9 +120,10 @@ template <class Self, class T>
 constexpr bool assertValueGoesOn() {
   constexpr bool kGoesOn = !std::is_copy_constructible_v<Self> || std::is_void_v<T> ||
                            std::is_reference_v<T> || std::is_copy_constructible_v<T>;
-  static_assert(kGoesOn,
-                "recover() and onError() of a SharedFuture copy the value, and a value of this type "
-                "cannot be copied. Call them on the Future before share().");
+  static_assert(
+      kGoesOn,
+      "recover(), onError() and within() of a SharedFuture copy the value, and a value of this type "
+      "cannot be copied. Call them on the Future before share().");
   return kGoesOn;
 }
 
