@@ -13,12 +13,14 @@
 // - async.h: async([executor, ][token, ]f) schedules a task, and returns the future of its result
 // - future.h: Future, whose result is read once; SharedFuture, whose result may be read again and again
 // - promise.h: Promise sets the result of a future; makeReadyFuture() and makeExceptionalFuture()
+// - stop_after.h: StopAfter(duration[, token]) requests a stop after that time
 // - when.h: whenAll(), whenAny() and firstSuccess() make one future of several
 #include "weft/executor.h"
 #include "weft/future/after.h"
 #include "weft/future/async.h"
 #include "weft/future/future.h"
 #include "weft/future/promise.h"
+#include "weft/future/stop_after.h"
 #include "weft/future/when.h"
 
 #include "weft/detail/base/macros_end.h"

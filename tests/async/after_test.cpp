@@ -128,6 +128,15 @@ TEST_P(AfterTest, ResultAndTimeHaveOneWinner) {
   }
 }
 
+// The example of after.h, with a shorter time.
+TEST_P(AfterTest, TheExampleConnectsAgain) {
+  bool isConnected = false;
+  const auto connect = [&] { isConnected = true; };
+  weft::Future<void> retry = weft::after(milliseconds(1)).then([&] { connect(); });
+  retry.get();
+  EXPECT_TRUE(isConnected);
+}
+
 TEST(AfterWithoutSchedulerTest, NeedsNoScheduler) {
   after(milliseconds(1)).get();
   Promise<int> never;

@@ -16,7 +16,7 @@
 
 // Future::recover() and Future::onError().
 namespace weft {
-namespace {
+namespace recovery_test {
 
 using tests::LiveObject;
 
@@ -143,6 +143,18 @@ TEST_P(RecoveryTest, AMillionLinksPassAValueOn) {
   EXPECT_EQ(last.get(), 1);
 }
 
+// The example of Future::recover().
+struct Image {
+  int size = 0;
+};
+Image load(const std::string& path) { throw std::runtime_error(path); }
+
+TEST_P(RecoveryTest, TheImageOfTheExampleIsEmpty) {
+  const std::string path = "no such file";
+  weft::Future<Image> image = weft::async([=] { return load(path); }).recover([] { return Image(); });
+  EXPECT_EQ(image.get().size, 0);
+}
+
 // A value whose moves throw once `movesLeft` are used up.
 struct ThrowsWhenMoved {
   ThrowsWhenMoved() = default;
@@ -184,5 +196,5 @@ TEST_P(RecoveryTest, TheFunctionGoesWhetherItIsCalledOrNot) {
   }
 }
 
-}  // namespace
+}  // namespace recovery_test
 }  // namespace weft

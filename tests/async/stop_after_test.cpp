@@ -1,0 +1,75 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+
+#include <weft/cancellation.h>
+#include <weft/future.h>
+#include <weft/future/stop_after.h>
+#include <weft/sleep.h>
+
+#include "with_scheduler.h"
+
+// StopAfter.
+namespace weft {
+namespace stop_after_test {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using tests::scaled;
+
+class StopAfterTest : public tests::WithScheduler {};
+WEFT_INSTANTIATE_WITH_SCHEDULER(StopAfterTest);
+
+TEST_P(StopAfterTest, EndsAWaitOnceTheTimeHasCome) {
+  const StopAfter limit(milliseconds(2));
+  EXPECT_FALSE(sleep_for(hours(24), limit.token()));
+  EXPECT_TRUE(limit.source().stop_requested());
+}
+
+TEST_P(StopAfterTest, EndsAtAStopOfItsParent) {
+  std::stop_source parent;
+  const StopAfter outer(hours(24), parent.get_token());
+  const StopAfter inner(hours(24), outer.token());
+  EXPECT_FALSE(inner.token().stop_requested());
+  parent.request_stop();
+  EXPECT_TRUE(outer.token().stop_requested() && inner.token().stop_requested());
+  EXPECT_TRUE(StopAfter(hours(24), parent.get_token()).token().stop_requested()) << "of a stop before";
+}
+
+TEST_P(StopAfterTest, RequestsNoStopOnceItIsGone) {
+  std::stop_source parent;
+  std::optional<StopAfter> limit(std::in_place, hours(24), parent.get_token());
+  const std::stop_token token = limit->token();
+  limit.reset();
+  parent.request_stop();
+  EXPECT_FALSE(token.stop_requested());
+}
+
+TEST_P(StopAfterTest, TheStopComesBeforeOrNeverAtItsEnd) {
+  for (int round = 0; round < scaled(500, 50); ++round) {
+    std::stop_source parent;
+    const StopAfter limit(std::chrono::microseconds(round % 50), parent.get_token());
+    schedule([parent]() mutable { parent.request_stop(); });
+  }
+}
+
+// The example of stop_after.h.
+struct Page {};
+
+TEST_P(StopAfterTest, APageOfTheExample) {
+  const auto fetch = [](const std::stop_token& token) {
+    (void)sleep_for(hours(24), token);
+    return Page();
+  };
+  weft::StopAfter limit(std::chrono::milliseconds(1));
+  weft::Future<Page> page = weft::async(limit.token(), fetch);
+  const bool isInTime = page.wait(limit.token());
+  EXPECT_TRUE(!isInTime || page.ready());
+  page.wait();
+}
+
+}  // namespace stop_after_test
+}  // namespace weft
