@@ -19,8 +19,8 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// The process's timers. It exists as long as the process does, and its thread too: see SchedulerExists for
-// what a child of fork() finds.
+// The process's timers. It exists as long as the process does, and its thread too. In a child of fork(), the
+// next timer that is started starts a thread.
 class TimerThread {
  public:
   static TimerThread& get() {
@@ -52,12 +52,28 @@ class TimerThread {
       return;
     }
     watchForks();
+    registerForkHandlers();
     if (const int error = startDetachedThread(&run, this); error != 0) {
       throw std::system_error(error, std::generic_category(),
                               "weft: the system granted no thread for timers. Run fewer threads, or raise "
                               "the limit on threads (ulimit -u, the cgroup's pids.max)");
     }
     hasThread_ = true;
+  }
+
+  static void registerForkHandlers() {
+    static const int error = pthread_atfork([] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); },
+                                            [] { get().enterChild(); });
+    if (error != 0) {
+      throw std::system_error(error, std::generic_category(), "weft: pthread_atfork() for timers");
+    }
+  }
+
+  // The parent's thread waits in `changed_`, which is made anew without a look at that.
+  void enterChild() {
+    hasThread_ = false;
+    ::new (static_cast<void*>(&changed_)) ConditionVariable;
+    mutex_.unlock();
   }
 
   static void* run(void* self) {
@@ -85,7 +101,6 @@ class TimerThread {
     }
   }
 
-  SchedulerExists exists_;
   std::mutex mutex_;           // held for a few steps, and never while a fiber is suspended
   TimerHeap<Timer> heap_;      // guarded by mutex_
   bool hasThread_ = false;     // guarded by mutex_

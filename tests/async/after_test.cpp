@@ -1,6 +1,9 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
@@ -13,6 +16,7 @@
 #include <weft/cancellation.h>
 #include <weft/executor.h>
 #include <weft/future.h>
+#include <weft/sanitizers.h>
 #include <weft/scheduler.h>
 #include <weft/sleep.h>
 
@@ -67,7 +71,7 @@ TEST_P(AfterTest, AStopAgainstTheTimeHasOneWinner) {
   for (int round = 0; round < scaled(300, 50); ++round) {
     std::stop_source stop;
     Future<void> future = after(std::chrono::microseconds(round % 100), stop.get_token());
-    Future<bool> failed = future.then([](Future<void> ready) { return ready.failed(); });
+    Future<bool> failed = future.then(inlineExecutor(), [](Future<void> ready) { return ready.failed(); });
     stop.request_stop();
     (void)failed.get();
   }
@@ -128,11 +132,11 @@ TEST_P(AfterTest, ResultAndTimeHaveOneWinner) {
   }
 }
 
-// The example of after.h, with a shorter time.
+// The example of after.h, with a shorter time, and without the default executor, which no fork survives.
 TEST_P(AfterTest, TheExampleConnectsAgain) {
   bool isConnected = false;
   const auto connect = [&] { isConnected = true; };
-  weft::Future<void> retry = weft::after(milliseconds(1)).then([&] { connect(); });
+  weft::Future<void> retry = weft::after(milliseconds(1)).then(inlineExecutor(), [&] { connect(); });
   retry.get();
   EXPECT_TRUE(isConnected);
 }
@@ -142,8 +146,26 @@ TEST(AfterWithoutSchedulerTest, NeedsNoScheduler) {
   Promise<int> never;
   EXPECT_THROW((void)never.get_future().within(milliseconds(1)).get(), TimedOut);
   std::thread::id where = std::this_thread::get_id();
-  after(milliseconds(1)).then([&] { where = std::this_thread::get_id(); }).get();
-  EXPECT_NE(where, std::this_thread::get_id()) << "it runs on defaultExecutor()";
+  after(milliseconds(1)).then(inlineExecutor(), [&] { where = std::this_thread::get_id(); }).get();
+  EXPECT_NE(where, std::this_thread::get_id()) << "that of the timers";
+}
+
+// ThreadSanitizer starts no threads in the child of a fork.
+TEST(AfterWithoutSchedulerTest, TheChildOfAForkHasAThreadOfItsOwn) {
+  if (WEFT_THREAD_SANITIZER_ENABLED != 0) {
+    GTEST_SKIP() << "not under ThreadSanitizer";
+  }
+  after(milliseconds(0)).get();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    after(milliseconds(1)).get();
+    _exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  after(milliseconds(1)).get();
 }
 
 TEST(AfterWithoutSchedulerTest, ASchedulerDoesNotWaitForATimer) {
