@@ -52,6 +52,14 @@ add_test(NAME export_sets
     -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/export_sets.cmake)
 set_tests_properties(export_sets PROPERTIES ENVIRONMENT "${noNetwork}" LABELS full)
 
+add_test(NAME fetch_content
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/fetch_content -DVERSION=${PROJECT_VERSION}
+    "-DOPTIONS=${strangerOptions}" -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/fetch_content.cmake)
+add_test(NAME without_gtest
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/without_gtest
+    "-DOPTIONS=${strangerOptions}" -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/without_gtest.cmake)
+set_tests_properties(fetch_content without_gtest PROPERTIES ENVIRONMENT "${noNetwork}" LABELS full)
+
 add_test(NAME readme
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/readme
     "-DOPTIONS=${readerOptions}" -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/readme.cmake)

@@ -1,7 +1,8 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Installs a weft, moves it elsewhere, and builds and runs the consumer with it by find_package and by pkg-config:
+# Builds and runs the consumer with a weft that is built and not installed. Then installs it, moves it elsewhere, and builds and runs the
+# consumer with it by find_package and by pkg-config:
 #   cmake -DROOT=<weft> -DWORK=<dir> -DSHARED=ON|OFF -DCOMPILER=<c++> -DPYTHON=<python3> -DVERSION=<of weft> "-DOPTIONS=<arguments of cmake>"
 #     [-DBUILD=<build folder of such a weft, instead of a static one of its own>] -P this
 
@@ -18,6 +19,13 @@ if(NOT BUILD)
     -DWEFT_BUILD_TESTS=OFF -DWEFT_BUILD_EXAMPLES=OFF -DWEFT_BUILD_BENCHMARKS=OFF)
   run(${CMAKE_COMMAND} --build ${BUILD})
 endif()
+
+# The build tree, by find_package with its folder. (The shared library is that of a project that has weft as a subdirectory.)
+run(${CMAKE_COMMAND} -S ${ROOT}/tests/consumer/installed -B ${WORK}/consumer_of_build ${OPTIONS} "-DCMAKE_PREFIX_PATH=${BUILD}/src/package"
+  -DWEFT_EXPECTED_VERSION=${VERSION} -DWEFT_EXPECT_MARL=OFF)
+run(${CMAKE_COMMAND} --build ${WORK}/consumer_of_build --target io_consumer)
+run(${WORK}/consumer_of_build/io_consumer)
+
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed)
 file(RENAME ${WORK}/installed "${prefix}")
 
