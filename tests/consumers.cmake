@@ -60,6 +60,12 @@ add_test(NAME without_gtest
     "-DOPTIONS=${strangerOptions}" -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/without_gtest.cmake)
 set_tests_properties(fetch_content without_gtest PROPERTIES ENVIRONMENT "${noNetwork}" LABELS full)
 
+add_test(NAME package_deb
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package_deb -DCOMPILER=${CMAKE_CXX_COMPILER}
+    -DVERSION=${PROJECT_VERSION} "-DOPTIONS=${strangerOptions}" -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/deb.cmake)
+set_tests_properties(package_deb PROPERTIES ENVIRONMENT "${noNetwork}" LABELS full
+  SKIP_REGULAR_EXPRESSION "the system lacks what makes Debian's packages")
+
 add_test(NAME readme
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/readme
     "-DOPTIONS=${readerOptions}" -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/readme.cmake)
