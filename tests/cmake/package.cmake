@@ -53,6 +53,12 @@ foreach(header IN LISTS actual)
   endif()
 endforeach()
 
+foreach(module IN ITEMS weft.cppm weft_io.cppm)
+  if(NOT EXISTS "${prefix}/share/weft/module/${module}")
+    message(FATAL_ERROR "${module} is not installed")
+  endif()
+endforeach()
+
 # The commands for debuggers.
 foreach(script IN ITEMS weft_common.py weft_objects.py weft-gdb.py weft_lldb.py weft_lldb_fibers.py)
   if(NOT EXISTS "${prefix}/share/weft/debuggers/${script}")
