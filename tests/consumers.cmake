@@ -66,6 +66,16 @@ add_test(NAME package_deb
 set_tests_properties(package_deb PROPERTIES ENVIRONMENT "${noNetwork}" LABELS full
   SKIP_REGULAR_EXPRESSION "the system lacks what makes Debian's packages")
 
+find_program(WEFT_MESON meson)
+if(WEFT_MESON)
+  add_test(NAME meson
+    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/meson -DMESON=${WEFT_MESON}
+      "-DCOMPILER=${CMAKE_CXX_COMPILER_LAUNCHER} ${CMAKE_CXX_COMPILER}" -DVERSION=${PROJECT_VERSION}
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/meson.cmake)
+  # Meson compiles each file by itself, since folders alone may be compiled together.
+  set_tests_properties(meson PROPERTIES ENVIRONMENT "${noNetwork}" LABELS nightly TIMEOUT 3600)
+endif()
+
 # CMake 3.25 knows no modules. The library that this build has is that of either kind of program.
 find_program(WEFT_CLANG_WITH_MODULES NAMES clang++-19 clang++-20 clang++-21)
 if(WEFT_CLANG_WITH_MODULES AND WEFT_IO AND NOT BUILD_SHARED_LIBS AND NOT WEFT_HAS_LIBCXX)

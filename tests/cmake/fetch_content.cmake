@@ -4,13 +4,10 @@
 # Packs weft's sources into an archive, and builds and runs the consumer with them by FetchContent:
 #   cmake -DROOT=<weft> -DWORK=<dir> -DVERSION=<of weft> "-DOPTIONS=<arguments of cmake>" -P this
 
+include(${CMAKE_CURRENT_LIST_DIR}/archive.cmake)
 file(REMOVE_RECURSE ${WORK})
-file(COPY ${ROOT}/CMakeLists.txt ${ROOT}/LICENSE ${ROOT}/include ${ROOT}/src DESTINATION ${WORK}/weft-${VERSION})
+make_archive(${ROOT} ${WORK} ${VERSION})
 set(archive ${WORK}/weft-${VERSION}.tar.gz)
-execute_process(COMMAND ${CMAKE_COMMAND} -E tar czf ${archive} weft-${VERSION}
-  WORKING_DIRECTORY ${WORK} COMMAND_ERROR_IS_FATAL ANY)
-# What a build reads is the archive alone.
-file(REMOVE_RECURSE ${WORK}/weft-${VERSION})
 file(SHA256 ${archive} hash)
 
 file(WRITE ${WORK}/project/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
