@@ -72,6 +72,10 @@ add_test(NAME file_by_file
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/file_by_file.py ${PROJECT_SOURCE_DIR} ${CMAKE_CXX_COMPILER})
 set_tests_properties(file_by_file PROPERTIES COST 100 PROCESSORS 2)
 
+# Whether the recipes of package managers have weft's version and options.
+add_test(NAME recipes
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/recipes.py ${PROJECT_SOURCE_DIR})
+
 # Whether the tests exist that the documents name.
 add_test(NAME named_tests
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/named_tests.py ${PROJECT_SOURCE_DIR})

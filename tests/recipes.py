@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fails where a recipe of src/package has another version than weft, or an option that CMake does not know.
+
+    recipes.py ROOT
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+VERSIONS = {"meson/meson.build": r"version: '([\d.]+)'", "meson/weft.wrap": r"weft-([\d.]+?)(?=\.tar|$)",
+            "conan/conanfile.py": r'^    version = "([^"]+)"', "vcpkg/vcpkg.json": r'"version": "([^"]+)"'}
+OPTION = re.compile(r"(?:\b|-D)(WEFT_[A-Z_]+)\b")
+OPTIONS_OF = ("conan/conanfile.py", "vcpkg/portfile.cmake")
+
+
+def problems(root):
+    folder = root / "src/package"
+    cmake = (root / "CMakeLists.txt").read_text(encoding="utf-8")
+    version = re.search(r"^project\(weft VERSION ([\d.]+)", cmake, re.M).group(1)
+    options = set(re.findall(r"^option\((\w+)", cmake, re.M))
+    for name, pattern in VERSIONS.items():
+        found = re.findall(pattern, (folder / name).read_text(encoding="utf-8"), re.M)
+        if not found or set(found) != {version}:
+            yield "%s is for weft %s, which is %s" % (name, found, version)
+    for name in OPTIONS_OF:
+        for option in set(OPTION.findall((folder / name).read_text(encoding="utf-8"))) - options:
+            yield "%s gives %s, which is no option" % (name, option)
+    compile((folder / "conan/conanfile.py").read_text(encoding="utf-8"), "conanfile.py", "exec")
+    port = json.loads((folder / "vcpkg/vcpkg.json").read_text(encoding="utf-8"))
+    checked = re.search(r"FEATURES ([\w ]+)\)", (folder / "vcpkg/portfile.cmake").read_text(encoding="utf-8"))
+    if set(port["features"]) != set(checked.group(1).split()[::2]):
+        yield "portfile.cmake and vcpkg.json have different features"
+
+
+def main():
+    found = list(problems(pathlib.Path(sys.argv[1])))
+    print("\n".join(found) or "%d recipes have weft's version and options" % len(VERSIONS))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
