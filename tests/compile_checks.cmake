@@ -63,7 +63,7 @@ file(GLOB_RECURSE code CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PRO
 add_test(NAME atomics COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/atomics.py ${code})
 add_test(NAME layers COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layers.py ${PROJECT_SOURCE_DIR})
 
-# Whether the header, the project, the namespace, the pages and the list of changes say one version.
+# Whether the header, the project, the namespace, the recipes, the pages and the list of changes say one version.
 add_test(NAME version
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/version.py ${PROJECT_SOURCE_DIR} ${PROJECT_VERSION})
 
@@ -72,7 +72,7 @@ add_test(NAME file_by_file
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/file_by_file.py ${PROJECT_SOURCE_DIR} ${CMAKE_CXX_COMPILER})
 set_tests_properties(file_by_file PROPERTIES COST 100 PROCESSORS 2)
 
-# Whether the recipes of package managers have weft's version and options.
+# Whether the recipes of package managers have weft's options.
 add_test(NAME recipes
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/recipes.py ${PROJECT_SOURCE_DIR})
 

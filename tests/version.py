@@ -6,7 +6,7 @@
     version.py ROOT [VERSION]
 
 Looked at are the namespace that each header and source opens, the names of that namespace in all other files,
-and the newest heading of docs/CHANGELOG.md. That is either "## Unreleased", with the words "version 0.1.0"
+the recipes of package managers, and the newest heading of docs/CHANGELOG.md. That is either "## Unreleased", with the words "version 0.1.0"
 before its first part, or "## 0.1.0". VERSION is what the build takes for the project's version.
 """
 
@@ -19,6 +19,8 @@ DEFINED = re.compile(r"^#define WEFT_VERSION_(MAJOR|MINOR|PATCH) (\d+)$", re.M)
 OPENED = re.compile(r"^ *namespace weft\b(?!::detail;).*", re.M)
 NAMED = re.compile(r"(?:\bweft::(?:inline )?|\")(v\d+_\d+)")
 MANGLED = re.compile(r"4weft(\d)(v\d+_\d+)")  # in which other digits may follow the name
+RECIPES = {"meson/meson.build": r"version: '([\d.]+)'", "meson/weft.wrap": r"weft-([\d.]+?)(?=\.tar|$)",
+           "conan/conanfile.py": r'^    version = "([^"]+)"', "vcpkg/vcpkg.json": r'"version": "([^"]+)"'}
 OF_OTHER_VERSIONS = ("docs/CHANGELOG.md", "docs/releasing.md", "tests/cmake/copies.cmake")
 LAST_OF_TWO_DIGITS = 99
 
@@ -45,6 +47,10 @@ def problems(root, version, built):
         names = set(NAMED.findall(code)) | {mangled[:int(size)] for size, mangled in MANGLED.findall(code)}
         for other in sorted(names - {space}) if name not in OF_OTHER_VERSIONS else ():
             yield "%s: %s is another version's namespace" % (name, other)
+    for name, pattern in RECIPES.items():
+        named = re.findall(pattern, (root / "src/package" / name).read_text(encoding="utf-8"), re.M)
+        if not named or set(named) != {text}:
+            yield "src/package/%s: it is for version %s" % (name, ", ".join(named))
     changes = (root / "docs/CHANGELOG.md").read_text(encoding="utf-8")
     heading, begin = re.search(r"^## (.*)\n((?:(?!##).*\n)*)", changes, re.M).groups()
     says = re.search(r"version (\d+\.\d+\.\d+)", begin) if heading == "Unreleased" else \

@@ -120,10 +120,11 @@ class Output:
 
 
 def made(what):
-    version = re.search(r"project\(weft VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
-    if not version:
-        raise Problem("CMakeLists.txt names no version")
-    return f"{LICENSE}\n// weft {version[1]}: {what}. Made by src/package/amalgamate.py; do not edit.\n"
+    numbers = re.findall(r"^#define WEFT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$",
+                         (ROOT / "include/weft/version.h").read_text(encoding="utf-8"), re.M)
+    if len(numbers) != 3:
+        raise Problem("include/weft/version.h names no version")
+    return f"{LICENSE}\n// weft {'.'.join(numbers)}: {what}. Made by src/package/amalgamate.py; do not edit.\n"
 
 
 def header(what, output, before):
