@@ -2,18 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Looks for the word that has a hash: parallel_search [HASH [MAX_LETTERS]]. All cores try words of small
-// letters. Whoever finds the word requests a stop, which ends the loop: no further piece of it begins.
-// Without that, eight letters would take hours.
+// letters, and end once one has found it. Otherwise eight letters would take hours.
 
 #include <weft/weft.h>
 
-#include <atomic>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
-#include <stop_token>
 #include <string>
 
 namespace {
@@ -49,20 +46,10 @@ uint64_t hashOf(const std::string& word) {
 }
 
 std::optional<std::string> find(uint64_t hash, int maxLetters) {
-  constexpr uint64_t kNone = UINT64_MAX;
-  std::atomic<uint64_t> found{kNone};
-  std::stop_source stop;
-  weft::parallelFor(
-      uint64_t{0}, numWords(maxLetters),
-      [&](uint64_t n) {
-        if (hashOf(wordOf(n)) == hash) {
-          found.store(n, std::memory_order_relaxed);  // the end of the loop publishes it
-          stop.request_stop();
-        }
-      },
-      stop.get_token());
-  const uint64_t n = found.load(std::memory_order_relaxed);
-  return n == kNone ? std::nullopt : std::optional(wordOf(n));
+  const uint64_t end = numWords(maxLetters);
+  const uint64_t found =
+      weft::parallelFind(uint64_t{0}, end, [hash](uint64_t n) { return hashOf(wordOf(n)) == hash; });
+  return found == end ? std::nullopt : std::optional(wordOf(found));
 }
 
 }  // namespace

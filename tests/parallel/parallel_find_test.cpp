@@ -234,6 +234,17 @@ TEST_P(ParallelFindTest, SplitsNothingBehindTheMatch) {
   });
 }
 
+// With a grain, threads share a range from its beginning, and step to its middle to cut it.
+TEST_P(ParallelFindTest, AMatchNearTheBeginningOfALongRangeCostsLittle) {
+  inTask([] {
+    const std::vector<int> zeros(1'000'000);
+    Stepped::numSteps = 0;
+    const Stepped first{zeros.data()};
+    EXPECT_EQ(parallelFind(Partition<Stepped>{first, zeros.size(), 1, false}, kIsZero), first);
+    EXPECT_LE(Stepped::numSteps, 1000);
+  });
+}
+
 TEST_P(ParallelFindTest, ExceptionsArrive) {
   inTask([] {
     const auto range = irange(0, 1000);

@@ -100,6 +100,23 @@ class FindBody {
   std::atomic<size_t> last_{std::numeric_limits<size_t>::max()};  // only falls, by any thread that finds one
 };
 
+// Runs `loop` over stretches of which each is as long as all before it, until one has a result. So a match
+// near the beginning of a long range costs little: other threads help where it is, and not far behind it.
+template <class Loop, class Cursor, class Result>
+void inGrowingStretches(Loop& loop, Cursor from, size_t count, size_t grain, const std::stop_token& token,
+                        Result& found) {
+  constexpr size_t kFirst = 256;
+  for (size_t length = std::max(kFirst, grain);; length += std::min(length, count)) {
+    const size_t part = std::min(length, count);
+    loop.lazily(from, part, grain, found);
+    count -= part;
+    if (found || count == 0 || token.stop_requested()) {
+      return;
+    }
+    detail::skip(from, part);
+  }
+}
+
 // Returns: the first element of which the predicate is true, or any such one; empty if there is none.
 template <class Iterator, class Predicate>
 std::optional<Iterator> findIn(const Partition<Iterator>& range, Predicate& predicate,
@@ -113,8 +130,10 @@ std::optional<Iterator> findIn(const Partition<Iterator>& range, Predicate& pred
     LoopOver<Body, typename Body::Cursor> loop(body, token, what);
     if (range.isStatic) {
       loop.evenly(first, range.count, range.grain, detail::grainForEachThread(range.count), true, found);
-    } else {
+    } else if (isAnyEnough) {
       loop.lazily(first, range.count, range.grain, found);
+    } else {
+      detail::inGrowingStretches(loop, first, range.count, range.grain, token, found);
     }
   }
   return found;
