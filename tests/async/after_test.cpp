@@ -132,15 +132,6 @@ TEST_P(AfterTest, ResultAndTimeHaveOneWinner) {
   }
 }
 
-// The example of after.h, with a shorter time, and without the default executor, which no fork survives.
-TEST_P(AfterTest, TheExampleConnectsAgain) {
-  bool isConnected = false;
-  const auto connect = [&] { isConnected = true; };
-  weft::Future<void> retry = weft::after(milliseconds(1)).then(inlineExecutor(), [&] { connect(); });
-  retry.get();
-  EXPECT_TRUE(isConnected);
-}
-
 TEST(AfterWithoutSchedulerTest, NeedsNoScheduler) {
   after(milliseconds(1)).get();
   Promise<int> never;

@@ -56,20 +56,5 @@ TEST_P(StopAfterTest, TheStopComesBeforeOrNeverAtItsEnd) {
   }
 }
 
-// The example of stop_after.h.
-struct Page {};
-
-TEST_P(StopAfterTest, APageOfTheExample) {
-  const auto fetch = [](const std::stop_token& token) {
-    (void)sleep_for(hours(24), token);
-    return Page();
-  };
-  weft::StopAfter limit(std::chrono::milliseconds(1));
-  weft::Future<Page> page = weft::async(limit.token(), fetch);
-  const bool isInTime = page.wait(limit.token());
-  EXPECT_TRUE(!isInTime || page.ready());
-  page.wait();
-}
-
 }  // namespace stop_after_test
 }  // namespace weft

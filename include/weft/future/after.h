@@ -23,7 +23,7 @@ WEFT_EXPORT Future<void> afterDeadline(TimePoint deadline, const std::stop_token
 // makes it ready at once, with a TaskCanceled. No fiber waits for the time, and no scheduler has to be bound
 // or waits for it. Neither suspends nor blocks.
 //
-//   weft::Future<void> retry = weft::after(std::chrono::seconds(1)).then([] { connect(); });
+//   weft::Future<void> retry = weft::after(std::chrono::seconds(1)).then(scheduler, [] { connect(); });
 // Errors: std::system_error if the system grants no thread for timers, which the first one needs.
 // Threads: a thread of weft's own makes the future ready. It has no scheduler bound, so name an executor in
 // then(), unless it is to be defaultExecutor(). An executor that runs tasks at once must not let them wait.
