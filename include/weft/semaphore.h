@@ -27,7 +27,8 @@ namespace weft::inline v0_1 {
 //   fetch(url);
 //   connections.release();
 // A handle: copies share one semaphore and keep it alive. release() gives permits to waiters first, in the
-// order in which they came.
+// order in which they came. Who waits for several gets them at once. Until there are enough, they are kept for
+// the first waiter: a waiter for few does not pass one for many, and waits behind it.
 // Lifetime: the last copy may be destroyed once every acquire() has returned, even if release() has not yet.
 class Semaphore {
  public:
@@ -41,31 +42,57 @@ class Semaphore {
   // it.
   void acquire() const {
     if (!state_->tryAcquire()) {
-      state_->acquire(detail::kNever);
+      state_->acquire(1, detail::kNever);
     }
   }
 
-  // Takes a permit if there is one. Neither suspends nor blocks.
-  // Returns: whether it took one.
+  // As acquire(), but takes `count` permits, all at once. Waits for ever if there will never be as many.
+  // Requires: 0 <= count < 2^30; otherwise a message ends the program. Returns at once for 0.
+  void acquire(ptrdiff_t count) const {
+    if (!state_->tryAcquire(count)) {
+      state_->acquire(count, detail::kNever);
+    }
+  }
+
+  // Takes a permit, or `count`, if there are as many and nobody waits. Neither suspends nor blocks.
+  // Returns: whether it took them.
   bool try_acquire() const { return state_.checked().tryAcquire(); }
+  bool try_acquire(ptrdiff_t count) const { return state_.checked().tryAcquire(count); }
 
   // As acquire(), but also ends at a stop of `token`, after `duration`, or at `time`, never early by its
   // clock.
-  // Returns: whether it took a permit: false if the stop or the time came first. Takes one that is there at
-  // the call.
+  // Returns: whether it took a permit, or all `count`: false if the stop or the time came first. Takes what
+  // try_acquire() takes at the call.
   bool acquire(const std::stop_token& token) const {
-    return state_->tryAcquire() || state_->acquire(detail::kNever, token);
+    return state_->tryAcquire() || state_->acquire(1, detail::kNever, token);
   }
   template <class Rep, class Period>
   bool try_acquire_for(const std::chrono::duration<Rep, Period>& duration,
                        const std::stop_token& token = {}) const {
-    return state_->tryAcquire() || state_->acquire(detail::deadlineAfter(duration), token);
+    return state_->tryAcquire() || state_->acquire(1, detail::deadlineAfter(duration), token);
   }
   template <class Clock, class Duration>
   bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
                          const std::stop_token& token = {}) const {
     return state_->tryAcquire() || detail::waitUntilByClock(time, token, [&](detail::TimePoint deadline) {
-             return state_->acquire(deadline, token);
+             return state_->acquire(1, deadline, token);
+           });
+  }
+
+  bool acquire(ptrdiff_t count, const std::stop_token& token) const {
+    return state_->tryAcquire(count) || state_->acquire(count, detail::kNever, token);
+  }
+  template <class Rep, class Period>
+  bool try_acquire_for(ptrdiff_t count, const std::chrono::duration<Rep, Period>& duration,
+                       const std::stop_token& token = {}) const {
+    return state_->tryAcquire(count) || state_->acquire(count, detail::deadlineAfter(duration), token);
+  }
+  template <class Clock, class Duration>
+  bool try_acquire_until(ptrdiff_t count, const std::chrono::time_point<Clock, Duration>& time,
+                         const std::stop_token& token = {}) const {
+    return state_->tryAcquire(count) ||
+           detail::waitUntilByClock(time, token, [&](detail::TimePoint deadline) {
+             return state_->acquire(count, deadline, token);
            });
   }
 
@@ -81,7 +108,8 @@ class Semaphore {
     WEFT_EXPORT State(Allocator* from, ptrdiff_t initialCount);
     WEFT_EXPORT ~State();
     WEFT_EXPORT bool tryAcquire();
-    WEFT_EXPORT bool acquire(detail::TimePoint deadline, const std::stop_token& token = {});
+    WEFT_EXPORT bool tryAcquire(ptrdiff_t count);
+    WEFT_EXPORT bool acquire(ptrdiff_t count, detail::TimePoint deadline, const std::stop_token& token = {});
     WEFT_EXPORT void release(ptrdiff_t count);
 
     WEFT_EXPORT static detail::MovedFromState<State> movedFrom;

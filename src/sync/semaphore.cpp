@@ -5,8 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 
+#include "sync/acquire_permits.h"
 #include "weft/debug.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/wait/semaphore_core.h"
+#include "weft/detail/wait/stoppable.h"
+#include "weft/detail/wait/waiter.h"
 
 namespace weft::inline v0_1 {
 
@@ -26,6 +32,17 @@ Semaphore::State::~State() {
 
 bool Semaphore::State::tryAcquire() { return core.tryTake(); }
 
+bool Semaphore::State::tryAcquire(ptrdiff_t count) {
+  WEFT_ASSERT(count >= 0 && count < detail::SemaphoreCore<>::kMax,
+              "Semaphore: %td permits were to be acquired: the number must be 0 to %u.", count,
+              detail::SemaphoreCore<>::kMax - 1);
+  if (count == 0) {
+    detail::Shared<State>::assertUsable(*this);
+    return true;
+  }
+  return core.tryTake(static_cast<uint32_t>(count));
+}
+
 void Semaphore::State::release(ptrdiff_t count) {
   if (!core.tryGive(count)) {
     detail::Shared<State>::assertUsable(*this);
@@ -33,13 +50,28 @@ void Semaphore::State::release(ptrdiff_t count) {
   }
 }
 
-bool Semaphore::State::acquire(detail::TimePoint deadline, const std::stop_token& token) {
+bool Semaphore::State::acquire(ptrdiff_t count, detail::TimePoint deadline, const std::stop_token& token) {
   detail::Shared<State>::assertUsable(*this);
+  return detail::acquirePermits(core, static_cast<uint32_t>(count), deadline, token, {"Semaphore", this});
+}
+
+bool detail::acquirePermits(SemaphoreCore<>& core, uint32_t count, TimePoint deadline,
+                            const std::stop_token& token, PermitsFor use) {
   if (token.stop_requested()) {
     return false;
   }
-  detail::Waiter& self = detail::currentWaiter();
-  return core.takeOrQueue(self) || detail::blockQueued(self, core, deadline, token, "Semaphore", this);
+  Waiter& self = currentWaiter();
+  if (core.takeOrQueue(self, count)) {
+    return true;
+  }
+  // On the thread of a stop, too: wakes those whose turn comes because `self` leaves.
+  const auto leave = [&] {
+    WaitList served;
+    const bool wasThere = core.giveUp(self, served);
+    wakeAll(served);
+    return wasThere;
+  };
+  return detail::blockStoppable(self, deadline, token, leave, use.what, use.object) == WaitEnd::Woken;
 }
 
 }  // namespace weft::inline v0_1

@@ -78,7 +78,9 @@ TEST_F(MovedFromDeathTest, EachUseOfASemaphoreEndsTheProgram) {
   expectDeaths<Semaphore>("a Semaphore", {
                                              [](auto& permits) { permits.acquire(); },
                                              [](auto& permits) { permits.release(); },
+                                             [](auto& permits) { permits.acquire(2); },
                                              [](auto& permits) { (void)permits.try_acquire(); },
+                                             [](auto& permits) { (void)permits.try_acquire(2); },
                                              [](auto& permits) { (void)permits.try_acquire_for(1ms); },
                                              [](auto& permits) { (void)permits.acquire(stopped()); },
                                          });

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -184,6 +185,122 @@ TEST_P(SemaphoreTest, LetsNoMoreInThanItHasPermits) {
   EXPECT_FALSE(semaphore.try_acquire());
 }
 
+TEST_F(UnboundSemaphoreTest, AcquiresSeveralAtOnceOrNone) {
+  const Semaphore semaphore(5, allocator());
+  EXPECT_FALSE(semaphore.try_acquire(6));
+  EXPECT_FALSE(semaphore.try_acquire_for(6, milliseconds(1)));
+  EXPECT_FALSE(semaphore.try_acquire_until(6, std::chrono::system_clock::now() + milliseconds(1)));
+  semaphore.acquire(2);
+  EXPECT_FALSE(semaphore.try_acquire(4));
+  EXPECT_TRUE(semaphore.try_acquire(3));
+  EXPECT_FALSE(semaphore.try_acquire());
+}
+
+TEST_F(UnboundSemaphoreTest, AcquiresNothingAtOnce) {
+  const Semaphore semaphore;
+  std::stop_source stop;
+  stop.request_stop();
+  semaphore.acquire(0);
+  EXPECT_TRUE(semaphore.try_acquire(0));
+  EXPECT_TRUE(semaphore.acquire(0, stop.get_token()));
+  EXPECT_TRUE(semaphore.try_acquire_for(0, milliseconds(-1)));
+  EXPECT_FALSE(semaphore.acquire(1, stop.get_token()));
+}
+
+TEST_P(SemaphoreTest, AWaiterForSeveralGetsThemAllAtOnce) {
+  for (Kind kind : kKinds) {
+    Semaphore semaphore(1);
+    std::atomic<bool> hasThem{false};
+    Crew crew(scheduler());
+    crew.start(kind, [&] {
+      semaphore.acquire(4);
+      hasThem = true;
+    });
+    awaitThat([&] { return numWaiting(semaphore) == 1; });
+    semaphore.release(2);
+    EXPECT_EQ(numWaiting(semaphore), 1);
+    EXPECT_FALSE(hasThem);
+    semaphore.release(2);
+    EXPECT_EQ(numWaiting(semaphore), 0);
+    crew.join();
+    EXPECT_TRUE(hasThem);
+    EXPECT_TRUE(semaphore.try_acquire());
+    EXPECT_FALSE(semaphore.try_acquire());
+  }
+}
+
+TEST_P(SemaphoreTest, NobodyPassesAWaiterForSeveral) {
+  for (Kind kind : kKinds) {
+    Semaphore semaphore(2);
+    Crew crew(scheduler());
+    crew.start(kind, [&] { semaphore.acquire(3); });
+    awaitThat([&] { return numWaiting(semaphore) == 1; });
+    EXPECT_FALSE(semaphore.try_acquire());
+    crew.start(kind, [&] { semaphore.acquire(); });
+    awaitThat([&] { return numWaiting(semaphore) == 2; });
+    semaphore.release();
+    EXPECT_EQ(numWaiting(semaphore), 1);
+    semaphore.release();
+    EXPECT_EQ(numWaiting(semaphore), 0);
+    crew.join();
+    EXPECT_FALSE(semaphore.try_acquire());
+  }
+}
+
+TEST_P(SemaphoreTest, AWaiterThatGivesUpLeavesItsPermitsToThoseBehind) {
+  for (Kind kind : kKinds) {
+    Semaphore semaphore(2);
+    std::stop_source stop;
+    Crew crew(scheduler());
+    crew.start(kind, [&] { EXPECT_FALSE(semaphore.acquire(4, stop.get_token())); });
+    awaitThat([&] { return numWaiting(semaphore) == 1; });
+    crew.start(kind, [&] { EXPECT_TRUE(semaphore.acquire(1, std::stop_token())); });
+    awaitThat([&] { return numWaiting(semaphore) == 2; });
+    stop.request_stop();
+    crew.join();
+    EXPECT_TRUE(semaphore.try_acquire());
+    EXPECT_FALSE(semaphore.try_acquire());
+  }
+}
+
+TEST_P(SemaphoreTest, ATimeoutOfAWaiterForSeveralGivesBackWhatWasKeptForIt) {
+  for (Kind kind : kKinds) {
+    const Semaphore semaphore(2);
+    Crew crew(scheduler());
+    crew.start(kind, [=] {
+      EXPECT_FALSE(semaphore.try_acquire_for(3, milliseconds(1)));
+      EXPECT_TRUE(semaphore.try_acquire(2));
+    });
+    crew.join();
+  }
+}
+
+TEST_P(SemaphoreTest, WaitersForDifferentNumbersExcludeEachOther) {
+  constexpr int kPermits = 4;
+  const int rounds = scaled(400, 60);
+  const Semaphore semaphore(kPermits);
+  std::atomic<int> numInside{0};
+  Crew crew(scheduler());
+  for (int i = 0; i < 9; ++i) {
+    crew.start(kindOf(i), [&, i] {
+      const int count = i % kPermits + 1;
+      for (int round = 0; round < rounds; ++round) {
+        while (!semaphore.try_acquire_for(count, std::chrono::microseconds(round % 7 == 0 ? i : 1'000'000))) {
+        }
+        EXPECT_LE(numInside += count, kPermits);
+        if (round % 16 == i) {
+          yield();
+        }
+        numInside -= count;
+        semaphore.release(count);
+      }
+    });
+  }
+  crew.join();
+  EXPECT_TRUE(semaphore.try_acquire(kPermits));
+  EXPECT_FALSE(semaphore.try_acquire());
+}
+
 TEST_P(SemaphoreTest, HandlesInTasksOutliveTheFrameThatMadeThem) {
   Event last;
   {
@@ -216,6 +333,25 @@ TEST_F(SemaphoreDeathTest, CountsThatAreNegativeOrHaveMoreBitsAreNotCutOff) {
                "Semaphore::release\\(-1\\) on top of 1: release\\(\\) takes 0 or more");
   EXPECT_DEATH(Semaphore(1).release((1ull << 32) + 1), "Semaphore::release\\(4294967297\\) on top of 1");
   EXPECT_DEATH(Semaphore(1).release(PTRDIFF_MAX), "Semaphore::release\\(9223372036854775807\\) on top of 1");
+}
+
+TEST_F(SemaphoreDeathTest, AcquiringANumberBeyondItsLimit) {
+  const Semaphore semaphore(1);
+  EXPECT_DEATH(semaphore.acquire(-1), "-1 permits were to be acquired: the number must be 0 to 1073741823");
+  EXPECT_DEATH((void)semaphore.try_acquire(kMost + 1), "1073741824 permits were to be acquired");
+  EXPECT_DEATH((void)semaphore.try_acquire_for(-2, milliseconds(1)), "-2 permits were to be acquired");
+  EXPECT_DEATH((void)semaphore.acquire(1ll << 32, std::stop_token()), "4294967296 permits");
+}
+
+TEST_F(SemaphoreDeathTest, ReleaseBeyondTheLimitWhileSomebodyWaits) {
+  EXPECT_DEATH(
+      {
+        const Semaphore semaphore(2);
+        std::thread waiter([=] { semaphore.acquire(kMost); });
+        awaitThat([&] { return numWaiting(semaphore) == 1; });
+        semaphore.release(kMost - 1);
+      },
+      "Semaphore::release\\(1073741822\\) on top of 2");
 }
 
 // Each of them alone is within the limit.

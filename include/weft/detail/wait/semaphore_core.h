@@ -17,9 +17,14 @@ namespace weft::inline v0_1::detail {
 
 // The word and the list behind Semaphore. The word's state is the number of permits: 0 while somebody waits.
 //
-// A permit is taken by a compare-exchange, whatever the bits. It is given by a compare-exchange while both
+// Permits are taken by a compare-exchange, whatever the bits. They are given by a compare-exchange while both
 // bits are clear, and under the lock otherwise, because waiters that are queueing or queued must be found. A
-// waiter queues in a step that fails if the number is no longer zero.
+// waiter queues in a step that fails if the number has changed since the waiter looked at it.
+//
+// A waiter for several takes what there is out of the word while it queues, and so does who gives permits
+// that are not enough for the first waiter: they are set aside in `aside_`. So nobody who comes later finds a
+// permit in the word. The first waiter gets all of its permits at once, or, if it gives up, leaves them to
+// those behind it.
 template <class List = WaitList, class Sync = StdSync>
 class SemaphoreCore {
   using Word = WaitWord<uint32_t, List, Sync>;
@@ -33,12 +38,14 @@ class SemaphoreCore {
   // No permit, and locked for ever.
   constexpr explicit SemaphoreCore(MovedFrom) : word_(Word::kBits) {}
 
-  // Takes a permit if there is one. Returns: whether it did.
-  bool tryTake() {
+  // Takes `count` permits if there are as many in the word. Returns: whether it did.
+  // Requires: 0 < count < kMax.
+  bool tryTake(uint32_t count = 1) {
+    const uint32_t taken = count * kOne;
     uint32_t old = word_.bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
-    while (old >= kOne) {
-      // (1) acquire: sees what came before this permit was given; pairs with (2) and with unlockBy().
-      if (word_.bits.compare_exchange_weak(old, old - kOne, std::memory_order_acquire,
+    while (old >= taken) {
+      // (1) acquire: sees what came before these permits were given; pairs with (2) and with unlockBy().
+      if (word_.bits.compare_exchange_weak(old, old - taken, std::memory_order_acquire,
                                            std::memory_order_relaxed)) {
         return true;
       }
@@ -63,33 +70,65 @@ class SemaphoreCore {
 
   // Gives `count` permits, to the waiters first. Returns: whom to wake. The last access to the core.
   List give(ptrdiff_t count) {
-    word_.lock();
-    List claimed;
-    for (; count > 0 && !word_.list.isEmpty(); --count) {
-      word_.list.claimFront(claimed);
-    }
-    word_.unlockBy([count](uint32_t state) { return state + static_cast<uint32_t>(count) * kOne; });
-    return claimed;
+    const uint32_t before = word_.lock();
+    check(before + aside_.get() * kOne, count);  // one of the two is 0
+    return serve(static_cast<uint32_t>(count));
   }
 
-  // Takes a permit, or queues `self`. Returns: whether it took one.
+  // Takes `count` permits, or queues `self`. Returns: whether it took them. Requires: 0 < count < kMax.
   template <class Waiter>
-  bool takeOrQueue(Waiter& self) {
-    return word_.takeOrQueue(self, [](uint32_t& state) {
-      const bool isThere = state >= kOne;
-      state -= isThere ? kOne : 0;
-      return isThere;
+  bool takeOrQueue(Waiter& self, uint32_t count = 1) {
+    word_.lock();
+    self.data = asData(count);
+    const bool isFirst = word_.list.isEmpty();  // otherwise the state is 0, and `aside_` the first waiter's
+    return word_.settle(self, [&](uint32_t& state) {
+      const bool isEnough = isFirst && state >= count * kOne;
+      if (isFirst) {
+        aside_.set(isEnough ? 0 : state / kOne);
+      }
+      state = isEnough ? state - count * kOne : 0;
+      return isEnough;
     });
   }
+
+  // Takes `self` out of the list. `served` gets whom to wake: those for whom `self` has left enough.
+  // Returns: whether `self` was in the list; if not, a wake is owed to it.
   template <class Waiter>
-  bool giveUp(Waiter& self) {
-    return word_.giveUp(self);
+  bool giveUp(Waiter& self, List& served) {
+    if (!word_.lockIfAwaited()) {
+      return false;
+    }
+    const bool wasThere = detail::removeIfLinked(word_.list, self);
+    served = serve(0);
+    return wasThere;
   }
 
   // For the destructor.
   bool isAwaited() const { return !word_.list.isEmpty(); }
 
  private:
+  // How many permits a waiter waits for is its `data`.
+  static void* asData(uint32_t count) { return reinterpret_cast<void*>(uintptr_t{count}); }
+  template <class Waiter>
+  static uint32_t countOf(const Waiter& waiter) {
+    void* const data = waiter.data;
+    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(data));
+  }
+
+  // Within a section, which it ends. Serves waiters, in their order, from those set aside and `count` more.
+  // Returns: whom to wake.
+  List serve(uint32_t count) {
+    uint32_t left = aside_.get() + count;
+    List claimed;
+    for (; !word_.list.isEmpty() && countOf(*word_.list.front()) <= left; word_.list.claimFront(claimed)) {
+      left -= countOf(*word_.list.front());
+    }
+    const bool isAwaited = !word_.list.isEmpty();
+    aside_.set(isAwaited ? left : 0);
+    word_.unlockBy([added = isAwaited ? 0 : left * kOne](uint32_t state) { return state + added; });
+    return claimed;
+  }
+
   static void check(uint32_t before, ptrdiff_t count) {
     // As a size_t, a negative number is too large.
     const auto added = static_cast<size_t>(count);
@@ -101,6 +140,7 @@ class SemaphoreCore {
   }
 
   Word word_;
+  typename Sync::template Var<uint32_t> aside_{0};  // permits kept for the first waiter; guarded by the lock
 };
 
 }  // namespace weft::inline v0_1::detail
