@@ -224,9 +224,13 @@ void schedulerExample() {
 void semaphoreExample() {
   const std::string url;
   weft::Semaphore connections(8);
-  connections.acquire();
+  const auto permit = connections.hold();  // until the end of the scope, also after an exception
   fetch(url);
-  connections.release();
+}
+
+void permitExample() {
+  weft::Semaphore places(8);
+  weft::schedule([permit = places.hold()] { work(); });
 }
 
 void sleepExample() { weft::sleep_for(std::chrono::milliseconds(5)); }
@@ -378,7 +382,7 @@ TEST(DocsExamplesTest, ExamplesOfHeadersRun) {
     for (void (*example)() :
          {conditionVariableExample, containersExample, deferExample, eventExample, fiberExample,
           finallyExample, memoryExample, stlAllocatorExample, mutexExample, prefixedDeferExample,
-          semaphoreExample, sleepExample, taskExample, threadExample, waitGroupExample}) {
+          permitExample, semaphoreExample, sleepExample, taskExample, threadExample, waitGroupExample}) {
       example();
     }
   }

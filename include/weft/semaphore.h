@@ -8,7 +8,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <stop_token>
+#include <utility>
 
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/shared.h"
@@ -23,15 +25,16 @@ namespace weft::inline v0_1 {
 // back.
 //
 //   weft::Semaphore connections(8);
-//   connections.acquire();
+//   const auto permit = connections.hold();  // until the end of the scope, also after an exception
 //   fetch(url);
-//   connections.release();
 // A handle: copies share one semaphore and keep it alive. release() gives permits to waiters first, in the
-// order in which they came. Who waits for several gets them at once. Until there are enough, they are kept for
-// the first waiter: a waiter for few does not pass one for many, and waits behind it.
+// order in which they came. Who waits for several gets them at once. Until there are enough, they are kept
+// for the first waiter: a waiter for few does not pass one for many, and waits behind it.
 // Lifetime: the last copy may be destroyed once every acquire() has returned, even if release() has not yet.
 class Semaphore {
  public:
+  class Permit;
+
   // Makes a semaphore with `initialCount` permits.
   // Requires: 0 <= initialCount < 2^30; otherwise a message ends the program.
   explicit Semaphore(ptrdiff_t initialCount = 0, Allocator* allocator = Allocator::Default)
@@ -96,6 +99,13 @@ class Semaphore {
            });
   }
 
+  // acquire() and try_acquire(), which give the permits back at the end of the Permit that they return. It is
+  // empty if they took none. One for 0 permits is not.
+  [[nodiscard]] Permit hold(ptrdiff_t count = 1) const;
+  [[nodiscard]] Permit hold(const std::stop_token& token) const;
+  [[nodiscard]] Permit hold(ptrdiff_t count, const std::stop_token& token) const;
+  [[nodiscard]] Permit tryHold(ptrdiff_t count = 1) const;
+
   // Gives `count` permits. Neither suspends nor blocks.
   // Requires: 0 <= count, and the number of permits stays below 2^30; otherwise a message ends the program.
   void release(ptrdiff_t count = 1) const { state_->release(count); }
@@ -119,6 +129,62 @@ class Semaphore {
 
   detail::Shared<State> state_;
 };
+
+// Permits that are given back when it is destroyed, on whatever fiber or thread that is. Can be moved, into a
+// task for instance, but not copied. Keeps the semaphore alive.
+//
+//   weft::Semaphore places(8);
+//   weft::schedule([permit = places.hold()] { work(); });
+class [[nodiscard]] Semaphore::Permit {
+ public:
+  // Makes an empty one.
+  Permit() noexcept = default;
+
+  // Takes over `count` permits that the caller has acquired.
+  static Permit adopt(Semaphore semaphore, ptrdiff_t count = 1) {
+    return Permit(std::move(semaphore), count);
+  }
+
+  Permit(Permit&& other) noexcept
+      : semaphore_(std::exchange(other.semaphore_, std::nullopt)), count_(std::exchange(other.count_, 0)) {}
+  Permit& operator=(Permit&& other) noexcept {
+    Permit taken(std::move(other));
+    std::swap(semaphore_, taken.semaphore_);
+    std::swap(count_, taken.count_);
+    return *this;
+  }
+  ~Permit() { release(); }
+
+  // Returns: whether it has permits to give back; also true for 0 permits that were acquired.
+  explicit operator bool() const noexcept { return semaphore_.has_value(); }
+  // Returns: how many permits it has to give back.
+  ptrdiff_t count() const noexcept { return count_; }
+
+  // Gives the permits back now, and is empty then. Does nothing if it is empty.
+  void release() {
+    if (semaphore_.has_value()) {
+      std::exchange(semaphore_, std::nullopt)->release(std::exchange(count_, 0));
+    }
+  }
+
+ private:
+  Permit(Semaphore&& semaphore, ptrdiff_t count) : semaphore_(std::move(semaphore)), count_(count) {}
+
+  std::optional<Semaphore> semaphore_;
+  ptrdiff_t count_ = 0;
+};
+
+inline Semaphore::Permit Semaphore::hold(ptrdiff_t count) const {
+  acquire(count);
+  return Permit::adopt(*this, count);
+}
+inline Semaphore::Permit Semaphore::hold(const std::stop_token& token) const { return hold(1, token); }
+inline Semaphore::Permit Semaphore::hold(ptrdiff_t count, const std::stop_token& token) const {
+  return acquire(count, token) ? Permit::adopt(*this, count) : Permit();
+}
+inline Semaphore::Permit Semaphore::tryHold(ptrdiff_t count) const {
+  return try_acquire(count) ? Permit::adopt(*this, count) : Permit();
+}
 
 }  // namespace weft::inline v0_1
 

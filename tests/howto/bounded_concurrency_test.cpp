@@ -50,8 +50,7 @@ void fetchAll(const std::vector<std::string>& urls) {
 const weft::Semaphore connections(8);
 
 std::string query(const std::string& text) {
-  connections.acquire();
-  defer(connections.release());
+  const auto permit = connections.hold();
   return "answer to " + text;
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <stdexcept>
 #include <stop_token>
 #include <thread>
 #include <utility>
@@ -316,6 +317,86 @@ TEST_P(SemaphoreTest, HandlesInTasksOutliveTheFrameThatMadeThem) {
 
 TEST_P(SemaphoreTest, MayBeDestroyedAsSoonAsAcquireReturns) {
   tests::destroyAtOnce<tests::SemaphoreGate>(scheduler(), numWorkers());
+}
+
+TEST_F(UnboundSemaphoreTest, APermitIsGivenBackAtTheEndOfItsScope) {
+  const Semaphore semaphore(3, allocator());
+  {
+    const Semaphore::Permit one = semaphore.hold();
+    const auto two = semaphore.hold(2);
+    EXPECT_EQ(one.count(), 1);
+    EXPECT_EQ(two.count(), 2);
+    EXPECT_FALSE(semaphore.try_acquire());
+  }
+  EXPECT_TRUE(semaphore.try_acquire(3));
+}
+
+TEST_F(UnboundSemaphoreTest, APermitIsGivenBackAfterAnException) {
+  const Semaphore semaphore(1, allocator());
+  const auto fail = [&] {
+    const auto permit = semaphore.hold();
+    throw std::runtime_error("within");
+  };
+  EXPECT_THROW(fail(), std::runtime_error);
+  EXPECT_TRUE(semaphore.try_acquire());
+}
+
+TEST_F(UnboundSemaphoreTest, APermitThatWasNotThereIsEmpty) {
+  const Semaphore semaphore(1, allocator());
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(semaphore.tryHold(2));
+  const auto permit = semaphore.tryHold();
+  EXPECT_TRUE(permit);
+  EXPECT_FALSE(semaphore.tryHold());
+  EXPECT_FALSE(semaphore.hold(stop.get_token()));
+  EXPECT_FALSE(semaphore.hold(2, stop.get_token()));
+  EXPECT_TRUE(semaphore.hold(0, stop.get_token()));
+  EXPECT_EQ(Semaphore::Permit().count(), 0);
+}
+
+TEST_F(UnboundSemaphoreTest, APermitIsGivenBackOnceHoweverOftenItIsMovedAndReleased) {
+  const Semaphore semaphore(4, allocator());
+  auto first = semaphore.hold(3);
+  auto second = std::move(first);
+  EXPECT_FALSE(first);
+  first.release();
+  EXPECT_FALSE(semaphore.try_acquire(2));
+  auto third = semaphore.hold();
+  third = std::move(second);  // gives its own back
+  EXPECT_EQ(third.count(), 3);
+  EXPECT_TRUE(semaphore.try_acquire());
+  EXPECT_FALSE(semaphore.try_acquire());
+  third.release();
+  EXPECT_FALSE(third);
+  EXPECT_EQ(third.count(), 0);
+  third.release();
+  EXPECT_TRUE(semaphore.try_acquire(3));
+  EXPECT_FALSE(semaphore.try_acquire());
+}
+
+TEST_F(UnboundSemaphoreTest, APermitTakesOverWhatWasAcquired) {
+  const Semaphore semaphore(2, allocator());
+  EXPECT_TRUE(semaphore.try_acquire_for(2, milliseconds(1)));
+  {
+    const auto permit = Semaphore::Permit::adopt(semaphore, 2);
+  }
+  EXPECT_TRUE(semaphore.try_acquire(2));
+}
+
+TEST_P(SemaphoreTest, APermitMayEndInATaskAndOutliveTheSemaphoresOtherHandles) {
+  Event last;
+  {
+    Semaphore semaphore(1, allocator());
+    schedule([permit = semaphore.hold()] {});
+    schedule([semaphore, last] {
+      semaphore.acquire();
+      last.signal();
+    });
+  }
+  last.wait();
+  const auto permit = Semaphore(1, allocator()).hold();
+  EXPECT_TRUE(permit);
 }
 
 using SemaphoreDeathTest = tests::DeathTest;
