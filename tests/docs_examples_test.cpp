@@ -228,6 +228,15 @@ void semaphoreExample() {
   fetch(url);
 }
 
+void limitExample() {
+  const std::vector<std::string> urls(3);
+  weft::TaskGroup group(weft::TaskGroup::Limit{8});
+  for (const std::string& url : urls) {
+    group.run([&url] { fetch(url); });  // of a million addresses, eight are tasks at a time
+  }
+  group.wait();
+}
+
 void permitExample() {
   weft::Semaphore places(8);
   weft::schedule([permit = places.hold()] { work(); });
@@ -379,10 +388,10 @@ TEST(DocsExamplesTest, ExamplesOfHeadersRun) {
   for (const int numWorkers : {0, 2}) {
     weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(numWorkers));
     weft::Scheduler::Binding bound(scheduler);
-    for (void (*example)() :
-         {conditionVariableExample, containersExample, deferExample, eventExample, fiberExample,
-          finallyExample, memoryExample, stlAllocatorExample, mutexExample, prefixedDeferExample,
-          permitExample, semaphoreExample, sleepExample, taskExample, threadExample, waitGroupExample}) {
+    for (void (*example)() : {conditionVariableExample, containersExample, deferExample, eventExample,
+                              fiberExample, finallyExample, memoryExample, stlAllocatorExample, mutexExample,
+                              prefixedDeferExample, limitExample, permitExample, semaphoreExample,
+                              sleepExample, taskExample, threadExample, waitGroupExample}) {
       example();
     }
   }

@@ -7,6 +7,8 @@
 #include "weft/detail/base/macros_begin.h"
 
 #include <concepts>
+#include <cstddef>
+#include <optional>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
@@ -37,6 +39,14 @@ namespace weft::inline v0_1 {
 //
 //   weft::TaskGroup group(weft::defaultExecutor());
 //
+// A group that is made with a limit has that many tasks at most that run or are queued. run() waits then:
+//
+//   weft::TaskGroup group(weft::TaskGroup::Limit{8});
+//   for (const std::string& url : urls) {
+//     group.run([&url] { fetch(url); });  // of a million addresses, eight are tasks at a time
+//   }
+//   group.wait();
+//
 // Without an executor and without a bound scheduler, run() calls the function at once, as part of the caller.
 // docs/forkjoin.md says why.
 //
@@ -54,11 +64,27 @@ class TaskGroup {
 
   // Makes a group whose tasks `executor` runs. A task that the executor drops fails with TaskNotExecuted.
   // What executor.schedule() throws counts as an exception of the task.
-  // Requires: the executor does not need the thread that waits for the group.
+  // Requires: the executor does not need the thread that waits for the group, or for a place in run().
   // Lifetime: the executor must outlive the group.
   explicit TaskGroup(ExecutorReference executor, const std::stop_token& parent = {})
       : core_(executor, parent) {}
   TaskGroup(ExecutorReference executor, TaskGroup& parent) : TaskGroup(executor, parent.token()) {}
+
+  // How many tasks of a group run or are queued at a time, at most.
+  struct Limit {
+    constexpr explicit Limit(ptrdiff_t most) : count(most) {}
+    ptrdiff_t count;
+  };
+
+  // Makes a group with a limit, otherwise as the constructors above. wait() calls none of its tasks itself.
+  // Requires: 1 <= limit.count < 2^30; otherwise a message ends the program.
+  explicit TaskGroup(Limit limit, const std::stop_token& parent = {})
+      : core_(std::nullopt, limit.count, parent) {}
+  TaskGroup(Limit limit, TaskGroup& parent) : TaskGroup(limit, parent.token()) {}
+  TaskGroup(ExecutorReference executor, Limit limit, const std::stop_token& parent = {})
+      : core_(executor, limit.count, parent) {}
+  TaskGroup(ExecutorReference executor, Limit limit, TaskGroup& parent)
+      : TaskGroup(executor, limit, parent.token()) {}
 
   // Waits for the tasks. If a task has let an exception escape, and no wait() has thrown it, a message that
   // names the exception ends the program. But if the destructor runs because another exception is being
@@ -68,18 +94,28 @@ class TaskGroup {
   TaskGroup& operator=(const TaskGroup&) = delete;
 
   // Schedules function(), or `function(token())` if that is how it can be called. Neither suspends nor
-  // blocks. Takes memory as schedule() does: after a while no more malloc, for captures of up to 96 bytes.
+  // blocks. But in a group with a limit suspends the fiber, or blocks the thread, until there is a place
+  // or the group is cancelled, which drops the function. Callers get places in the order of their coming.
+  // Takes memory as schedule() does: after a while no more malloc, for captures of up to 96 bytes.
+  // Errors: if the caller is a task of the group, and the limit is reached, a message ends the program.
   template <class F>
   void run(F&& function) {
-    constexpr bool kCanBeCalled =
-        std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>;
-    static_assert(kCanBeCalled,
-                  "TaskGroup::run(f): f can be called neither without arguments nor with a std::stop_token.");
-    if constexpr (!kCanBeCalled) {
-      return;
-    } else if constexpr (detail::assertKept<F>()) {
+    if constexpr (assertTask<F>()) {
       detail::assertCallable(function, "TaskGroup::run()");
       core_.run(std::forward<F>(function));
+    }
+  }
+
+  // As run(), if the limit is not reached and nobody waits in run(). Otherwise leaves `function` as it is.
+  // Neither suspends nor blocks. Tasks of the group may call it.
+  // Returns: whether it scheduled the function. Always true if the group has no limit.
+  template <class F>
+  [[nodiscard]] bool tryRun(F&& function) {
+    if constexpr (assertTask<F>()) {
+      detail::assertCallable(function, "TaskGroup::tryRun()");
+      return core_.tryRun(std::forward<F>(function));
+    } else {
+      return false;
     }
   }
 
@@ -103,6 +139,19 @@ class TaskGroup {
   std::stop_token token() { return core_.token(); }
 
  private:
+  // Returns: whether an F can be a task. If not, does not compile.
+  template <class F>
+  static constexpr bool assertTask() {
+    constexpr bool kCanBeCalled =
+        std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>;
+    static_assert(kCanBeCalled,
+                  "TaskGroup::run(f): f can be called neither without arguments nor with a std::stop_token.");
+    if constexpr (kCanBeCalled) {
+      return detail::assertKept<F>();
+    }
+    return false;
+  }
+
   detail::TaskGroupCore core_;
 };
 

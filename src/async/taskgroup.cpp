@@ -3,6 +3,8 @@
 
 #include "weft/detail/forkjoin/task_group_core.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -16,12 +18,15 @@
 #include "scheduler/core/waiter_inl.h"
 #include "scheduler/report/run_or_die.h"
 #include "scheduler/worker/observed_in_place.h"
+#include "sync/acquire_permits.h"
 #include "weft/cancellation.h"
 #include "weft/debug.h"
 #include "weft/detail/base/node_pool.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/owner.h"
 #include "weft/detail/base/spin_lock.h"
+#include "weft/detail/wait/semaphore_core.h"
+#include "weft/detail/wait/waiter.h"
 
 namespace weft::inline v0_1::detail {
 namespace {
@@ -105,7 +110,7 @@ constinit thread_local Stops* Stops::first = nullptr;
 
 }  // namespace
 
-// A task that the executor runs, or drops.
+// A task of a group that goesElsewhere() runs, or is dropped.
 class TaskGroupCore::Running {
  public:
   explicit Running(TaskGroupCore& group);
@@ -143,6 +148,7 @@ struct TaskGroupCore::Control {
   }
 
   std::optional<ExecutorReference> executor;
+  std::optional<SemaphoreCore<>> places;  // of a group with a limit
   SpinLock lock;
   Running* firstRunning = nullptr;            // guarded by lock
   std::stop_source source{std::nostopstate};  // made when it is first asked for; guarded by lock
@@ -156,6 +162,24 @@ TaskGroupCore::TaskGroupCore(const std::stop_token& parent) {
 TaskGroupCore::TaskGroupCore(ExecutorReference executor, const std::stop_token& parent) : owner_(kNoOwner) {
   Control& own = control();
   own.executor = executor;
+  own.parent.emplace(parent, Control::Cancel{this});
+}
+
+// A group with a limit has a token from the beginning, which ends the waits for a place.
+TaskGroupCore::TaskGroupCore(std::optional<ExecutorReference> executor, ptrdiff_t limit,
+                             const std::stop_token& parent)
+    : owner_(kNoOwner) {
+  WEFT_ASSERT(limit > 0 && limit < SemaphoreCore<>::kMax,
+              "TaskGroup: a limit of %td tasks: it must be 1 to %u. With 0 no task would ever run.", limit,
+              SemaphoreCore<>::kMax - 1);
+  auto made = std::make_unique<Control>();
+  made->executor = executor;
+  made->places.emplace(static_cast<uint32_t>(limit));
+  made->source = std::stop_source();
+  Control& own = *made;
+  // relaxed, both: nobody else has the group yet.
+  control_.store(made.release(), std::memory_order_relaxed);
+  state_.store(kHasControl | kHasSource, std::memory_order_relaxed);
   own.parent.emplace(parent, Control::Cancel{this});
 }
 
@@ -209,16 +233,54 @@ TaskGroupCore::Running::~Running() {
   *link = next_;
 }
 
-// The executor may run the task at once, and then go on with others that end the group.
+// relaxed: a group with a limit has its control since its constructor.
+bool TaskGroupCore::isLimited() const { return control_.load(std::memory_order_relaxed)->places.has_value(); }
+
+bool TaskGroupCore::tryTakePlace() { return control().places->tryTake(); }
+
+bool TaskGroupCore::takePlace() {
+  Control& own = control();
+  if (own.places->tryTake()) {
+    return true;
+  }
+  WEFT_ASSERT(!own.isOwnTask(),
+              "TaskGroup %p: one of its tasks called run() while as many tasks as the group's limit had not "
+              "ended. It might wait for itself. Call tryRun() there, or make another group for its tasks.",
+              static_cast<const void*>(this));
+  return detail::acquirePermits(*own.places, 1, kNever, own.source.get_token(), {"TaskGroup::run", this});
+}
+
+void TaskGroupCore::givePlace() {
+  SemaphoreCore<>& places = *control().places;
+  if (!places.tryGive(1)) {
+    detail::wakeAll(places.give(1));
+  }
+}
+
 void TaskGroupCore::scheduleElsewhere(GroupNode& node, Invoke invoke) {
-  node.invoke = invoke;
+  if (isLimited() && !takePlace()) {
+    node.invoke(&node, TaskOp::Call);  // which calls no function, since the group is cancelled
+    return;
+  }
+  schedulePlaced(node, invoke);
+}
+
+// The executor may run the task at once, and then go on with others that end the group.
+void TaskGroupCore::schedulePlaced(GroupNode& node, Invoke invoke) {
+  const Invoke here = std::exchange(node.invoke, invoke);
   node.flags = 0;
   count_.addOther();
   Control& own = control();
-  try {
-    own.executor->schedule(TaskHandle::fromVoidPointer(static_cast<TaskNode*>(&node)));
-  } catch (...) {
-    fail();
+  if (own.executor.has_value()) {
+    try {
+      own.executor->schedule(TaskHandle::fromVoidPointer(static_cast<TaskNode*>(&node)));
+    } catch (...) {
+      fail();
+    }
+  } else if (LocalDeque* local = detail::ownLocalDeque()) {
+    publish(*local, node);
+  } else {
+    runElsewhere(node, TaskOp::Run, here);
   }
 }
 
@@ -245,6 +307,9 @@ void TaskGroupCore::runElsewhere(GroupNode& node, TaskOp op, Invoke invoke) {
       owner.drop();  // so that the function is not called
     }
     invoke(&node, TaskOp::Call);
+  }
+  if (owner.isLimited()) {
+    owner.givePlace();
   }
   owner.endOfOther();
 }
@@ -274,7 +339,7 @@ void TaskGroupCore::waitForOthers() {
               "Wait where the group was made, and make a group of its own for what a task waits for.",
               static_cast<const void*>(this));
   WEFT_ASSERT(
-      !hasExecutor() || !control().isOwnTask(),
+      !goesElsewhere() || !control().isOwnTask(),
       "TaskGroup %p ended, or wait() was called, in one of its own tasks, which would wait for itself. "
       "Wait where the group was made, and keep it until then.",
       static_cast<const void*>(this));

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <weft/defer.h>
 #include <weft/weft.h>
 
 #include "with_scheduler.h"
@@ -33,16 +32,12 @@ void fetch(const std::string& url) {
 }
 
 void fetchAll(const std::vector<std::string>& urls) {
-  const weft::Semaphore places(8);
-  weft::TaskGroup group;
+  weft::TaskGroup group(weft::TaskGroup::Limit{8});
   for (const std::string& url : urls) {
-    if (!places.acquire(group.token())) {
-      break;  // a fetch has thrown, and has cancelled the group
+    group.run([&url] { fetch(url); });
+    if (group.isCanceled()) {
+      break;  // a fetch has thrown
     }
-    group.run([&url, places] {
-      defer(places.release());
-      fetch(url);
-    });
   }
   group.wait();  // throws what a fetch has thrown
 }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -30,6 +31,9 @@ class TaskGroupCore {
   TaskGroupCore() = default;
   WEFT_EXPORT explicit TaskGroupCore(const std::stop_token& parent);
   WEFT_EXPORT TaskGroupCore(ExecutorReference executor, const std::stop_token& parent);
+  // Without an executor, the scheduler that is bound to a caller of run() has its task.
+  WEFT_EXPORT TaskGroupCore(std::optional<ExecutorReference> executor, ptrdiff_t limit,
+                            const std::stop_token& parent);
   ~TaskGroupCore() {
     // A group that a parent may still stop has kHasControl since its constructor.
     if (!isOverAndUnmarked()) [[unlikely]] {
@@ -45,7 +49,7 @@ class TaskGroupCore {
       if (!push(*local, node)) [[unlikely]] {
         scheduleElsewhere(node, node.invokeElsewhere);
       }
-    } else if (hasExecutor()) {
+    } else if (goesElsewhere()) {
       auto& node = *NodeMemory<Node>::make(*this, std::forward<F>(function));
       scheduleElsewhere(node, node.invokeElsewhere);
     } else {
@@ -58,6 +62,26 @@ class TaskGroupCore {
           },
           [&] { unbound.reset(); });
     }
+  }
+  template <class F>
+  bool tryRun(F&& function) {
+    using Node = GroupTask<std::decay_t<F>>;
+    if (!hasLimit()) {
+      run(std::forward<F>(function));
+      return true;
+    }
+    if (!tryTakePlace()) {
+      return false;
+    }
+    Node* node = nullptr;
+    detail::callAndEnd([&] { node = NodeMemory<Node>::make(*this, std::forward<F>(function)); },
+                       [&] {
+                         if (node == nullptr) {
+                           givePlace();
+                         }
+                       });
+    schedulePlaced(*node, node->invokeElsewhere);
+    return true;
   }
   void wait() {
     callOwn();
@@ -80,7 +104,7 @@ class TaskGroupCore {
   template <class F>
   struct GroupTask;
 
-  // Made for the first task that asks for a token, for a parent or for an executor.
+  // Made for the first task that asks for a token, for a parent, for an executor or for a limit.
   struct Control;
 
   // The bits of `state_`. A bit is never cleared.
@@ -102,7 +126,7 @@ class TaskGroupCore {
   void tellOfDropped();
   std::stop_source markCanceled();
 
-  // A task that the executor runs, or drops.
+  // A task of a group that goesElsewhere() runs, or is dropped.
   class Running;
 
   // A call of run() if no scheduler is bound.
@@ -138,23 +162,27 @@ class TaskGroupCore {
     detail::callOrHandle(invoke, [&] { group->fail(); });
   }
 
-  // Returns: false where the group's executor is to get the task.
+  // Returns: false if the group goesElsewhere().
   bool push(LocalDeque& local, GroupNode& node) {
     // A task in place that has no number has made no group.
     if (currentTask->number == owner_) [[likely]] {
       count_.addOwn();
-    } else if (hasExecutor()) [[unlikely]] {
+    } else if (goesElsewhere()) [[unlikely]] {
       return false;
     } else {
       node.flags = 0;
       count_.addOther();
     }
+    publish(local, node);
+    return true;
+  }
+
+  static void publish(LocalDeque& local, GroupNode& node) {
     local.counters.countScheduled();
     if (!local.push(node)) [[unlikely]] {
       detail::pushElsewhere(&node);
     }
     local.notify();
-    return true;
   }
 
   // Calls a task that wait() has not taken back. This is apart from invokeHere() so that the call from wait()
@@ -212,10 +240,21 @@ class TaskGroupCore {
     return nullptr;
   }
 
-  bool hasExecutor() const { return owner_ == kNoOwner; }
+  // Whether run() goes by scheduleElsewhere(), for an executor or a limit.
+  bool goesElsewhere() const { return owner_ == kNoOwner; }
+
+  // A task of a group with a limit has one of as many places, from before it is scheduled until it has ended.
+  bool hasLimit() const { return goesElsewhere() && isLimited(); }
+  WEFT_EXPORT bool isLimited() const;
+  WEFT_EXPORT bool tryTakePlace();
+  WEFT_EXPORT void givePlace();
+  // Waits for a place, if need be. Returns: false if the group is cancelled, and there is none.
+  bool takePlace();
 
   using Invoke = void (*)(TaskNode*, TaskOp);
   WEFT_EXPORT void scheduleElsewhere(GroupNode& node, Invoke invoke);
+  // scheduleElsewhere() for a task that has its place.
+  WEFT_EXPORT void schedulePlaced(GroupNode& node, Invoke invoke);
   // `op`: Run or Discard. `invoke` calls the function and ends the node.
   WEFT_EXPORT static void runElsewhere(GroupNode& node, TaskOp op, Invoke invoke);
   void drop();
@@ -231,7 +270,7 @@ class TaskGroupCore {
   WEFT_EXPORT void finish();
 
   // The task that made the group, which does one thing after another; kNoTask where no scheduler was bound.
-  // With an executor, none.
+  // With an executor or a limit, none.
   static constexpr uint64_t kNoOwner = kNoTask - 1;
   const uint64_t owner_ = detail::currentTaskNumber();
   GroupCount<Waiter> count_;
@@ -259,7 +298,7 @@ struct TaskGroupCore::GroupTask : GroupNode {
     }
   }
 
-  // By the group's executor.
+  // By the group's executor, or as a task of a group with a limit.
   static void invokeElsewhere(TaskNode* node, TaskOp op) {
     TaskGroupCore::runElsewhere(*static_cast<GroupNode*>(node), op, &invokeHere);
   }
