@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The examples of docs/futures.md, after.h and stop_after.h, word for word, for docs_examples_test.cpp.
+
 #include <weft/future.h>
 
 #include <gtest/gtest.h>
