@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -64,6 +66,10 @@ class DAG {
     graph_->run(nullptr, allocator);
   }
 
+  // Returns: the graph as text in Graphviz's language: `dot -Tsvg` makes a picture of it. A node without a
+  // name has its number, in the order of adding. Neither suspends nor blocks.
+  std::string dot() const { return graph_->dot(); }
+
  private:
   friend class DAGBuilder<T>;
   template <class U>
@@ -82,6 +88,15 @@ class DAGNodeBuilder {
   template <class F>
   DAGNodeBuilder then(F&& function) const {
     return builder_->node(std::forward<F>(function), {*this});
+  }
+
+  // Gives the node a name, for dot() and for the messages of build(). It may have any characters.
+  // Returns: this node.
+  // Errors: what the allocator throws. Then the node keeps the name that it had.
+  // Lifetime: the name is copied.
+  const DAGNodeBuilder& setName(std::string_view name) const {
+    builder_->unbuilt().setName(index_, name);
+    return *this;
   }
 
  private:
@@ -147,7 +162,12 @@ class DAGBuilder {
     return dag;
   }
 
+  // Returns: what DAG::dot() would return. It also shows what build() would refuse.
+  std::string dot() { return unbuilt().dot(); }
+
  private:
+  friend class DAGNodeBuilder<T>;
+
   template <class F>
   static constexpr bool assertNode() {
     constexpr bool kCanBeCalled = [] {

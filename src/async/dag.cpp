@@ -38,7 +38,7 @@ struct DagGraph::Run {
 };
 
 DagGraph::DagGraph(Allocator* allocator)
-    : allocator_(allocator), nodes_(allocator), edges_(allocator), outs_(allocator) {
+    : allocator_(allocator), nodes_(allocator), edges_(allocator), outs_(allocator), names_(allocator) {
   nodes_.emplace_back(DagWork());
 }
 
@@ -64,10 +64,30 @@ uint32_t DagGraph::addNode(DagWork&& work, size_t numEdges) {
 
 void DagGraph::addEdge(uint32_t before, uint32_t after) {
   WEFT_ASSERT(after != kRoot,
-              "DAGBuilder::addDependency(): the root cannot depend on node %u: "
+              "DAGBuilder::addDependency(): the root cannot depend on %s: "
               "each run begins with the root. Let that node depend on another one.",
-              before);
+              describe(before).c_str());
   edges_.push_back({before, after});
+}
+
+void DagGraph::setName(uint32_t node, std::string_view name) {
+  Name copy(name, StlAllocator<char>(allocator_));
+  if (node >= names_.size()) {
+    names_.resize(node + 1, Name(StlAllocator<char>(allocator_)));
+  }
+  names_[node].swap(copy);
+}
+
+std::string_view DagGraph::nameOf(uint32_t node) const {
+  return node < names_.size() ? std::string_view(names_[node]) : std::string_view();
+}
+
+std::string DagGraph::describe(uint32_t node) const {
+  std::string text = "node " + std::to_string(node);
+  if (const std::string_view name = nameOf(node); !name.empty()) {
+    text.append(" \"").append(name).append("\"");
+  }
+  return text;
 }
 
 void DagGraph::finish() {
@@ -108,9 +128,9 @@ void DagGraph::checkAllRun() {
   Vector<uint32_t> missing{StlAllocator<uint32_t>(allocator_)};
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     WEFT_ASSERT(i == kRoot || nodes_[i].numIns > 0,
-                "DAGBuilder::build(): node %u (in the order of adding; the root is 0) depends on nothing, "
-                "and would never run. Make it by root().then(), or give it a dependency.",
-                i);
+                "DAGBuilder::build(): %s depends on nothing, and would never run. Make it by root().then(), "
+                "or give it a dependency. (Nodes are numbered in the order of adding; the root is 0.)",
+                describe(i).c_str());
     missing.push_back(nodes_[i].numIns);
   }
   Vector<uint32_t> ready{StlAllocator<uint32_t>(allocator_)};
@@ -145,9 +165,9 @@ void DagGraph::reportCycle(const Vector<uint32_t>& missing) const {
     node = predecessor[node];
   }
   WEFT_FATAL(
-      "DAGBuilder::build(): node %u (in the order of adding; the root is 0) depends on itself, "
-      "by way of node %u, and would never run. Take one dependency of the circle away.",
-      node, predecessor[node]);
+      "DAGBuilder::build(): %s depends on itself, by way of %s, and would never run. Take one dependency "
+      "of the cycle away; dot() shows it. (Nodes are numbered in the order of adding; the root is 0.)",
+      describe(node).c_str(), describe(predecessor[node]).c_str());
 }
 
 void DagGraph::run(void* data, Allocator* allocator) {

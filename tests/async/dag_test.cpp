@@ -8,8 +8,10 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <weft/event.h>
@@ -472,12 +474,91 @@ TEST_P(DAGTest, TheExampleOfTheHeaderTreatsItsImages) {
   }
 }
 
+struct Frame {
+  void cull() { numVisible = 3; }
+  void draw() { numDrawn = numVisible; }
+  int numVisible = 0, numDrawn = 0;
+};
+
+TEST_P(DAGTest, TheExampleOfThePageDrawsItsFrame) {
+  Frame frame;
+  std::stringstream file;
+
+  weft::DAG<Frame&>::Builder builder;
+  auto cull = builder.root().then([](Frame& f) { f.cull(); }).setName("cull");
+  cull.then([](Frame& f) { f.draw(); }).setName("draw");
+  auto dag = builder.build();
+  file << dag->dot();
+
+  dag->run(frame);
+  EXPECT_EQ(frame.numDrawn, 3);
+  EXPECT_NE(file.str().find("cull"), std::string::npos);
+}
+
+TEST(DAGDotTest, ShowsNamesNumbersAndEdgesBeforeAndAfterBuild) {
+  DAG<>::Builder builder;
+  const auto load = builder.root().then([] {}).setName("load");
+  const auto middle = load.then([] {});
+  builder.node([] {}, {load, middle}).setName("old").setName("save");
+  const std::string expected =
+      "digraph dag {\n"
+      "  n0 [label=\"root\", shape=box];\n"
+      "  n1 [label=\"load\"];\n"
+      "  n2 [label=\"node 2\"];\n"
+      "  n3 [label=\"save\"];\n"
+      "  n0 -> n1;\n"
+      "  n1 -> n2;\n"
+      "  n1 -> n3;\n"
+      "  n2 -> n3;\n"
+      "}\n";
+  EXPECT_EQ(builder.dot(), expected);
+  EXPECT_EQ(builder.build()->dot(), expected);
+  EXPECT_EQ(DAG<>::Builder().build()->dot(), "digraph dag {\n  n0 [label=\"root\", shape=box];\n}\n");
+}
+
+TEST(DAGDotTest, ShowsWhatBuildWouldRefuse) {
+  DAG<>::Builder builder;
+  const auto one = builder.node([] {});
+  builder.addDependency(one, one);
+  EXPECT_NE(builder.dot().find("n1 -> n1;"), std::string::npos);
+}
+
+TEST(DAGDotTest, EscapesWhatGraphvizWouldReadOtherwise) {
+  DAG<>::Builder builder;
+  builder.root().then([] {}).setName(std::string_view("a \"b\" \\N\nc\0;", 12));
+  EXPECT_NE(builder.dot().find("n1 [label=\"a \\\"b\\\" \\\\N\\nc;\"];"), std::string::npos) << builder.dot();
+}
+
+TEST(DAGDotTest, TheNamesLieInTheMemoryOfTheBuilder) {
+  TrackedAllocator tracked(Allocator::Default);
+  {
+    DAG<>::Builder builder(&tracked);
+    const auto node = builder.root().then([] {});
+    const size_t numBefore = tracked.stats().numAllocations();
+    std::string name(100, 'x');
+    node.setName(name);
+    EXPECT_GT(tracked.stats().numAllocations(), numBefore);
+    name.assign(100, 'y');
+    EXPECT_NE(builder.build()->dot().find(std::string(100, 'x')), std::string::npos);
+  }
+  tests::expectNothingAllocated(tracked);
+}
+
+TEST(DAGDotTest, ANodeKeepsItsNameIfTheAllocatorThrows) {
+  ThrowingOnce allocator;
+  DAG<>::Builder builder(&allocator);
+  const auto node = builder.root().then([] {}).setName("short");
+  allocator.untilThrow = 1;
+  EXPECT_THROW(node.setName(std::string(100, 'x')), std::bad_alloc);
+  EXPECT_NE(builder.build()->dot().find("\"short\""), std::string::npos);
+}
+
 class DAGDeathTest : public ::testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-TEST_F(DAGDeathTest, ACircle) {
+TEST_F(DAGDeathTest, ACycle) {
   EXPECT_DEATH(
       {
         DAG<>::Builder builder;
@@ -488,7 +569,7 @@ TEST_F(DAGDeathTest, ACircle) {
         three.then([] {});
         (void)builder.build();
       },
-      "node [23] .* depends on itself, by way of node [23], and would never run");
+      "node [23] depends on itself, by way of node [23], and would never run.*of the cycle");
   EXPECT_DEATH(
       {
         DAG<>::Builder builder;
@@ -496,7 +577,32 @@ TEST_F(DAGDeathTest, ACircle) {
         builder.addDependency(one, one);
         (void)builder.build();
       },
-      "node 1 .* depends on itself, by way of node 1");
+      "node 1 depends on itself, by way of node 1,");
+}
+
+TEST_F(DAGDeathTest, TheMessagesNameTheNodes) {
+  EXPECT_DEATH(
+      {
+        DAG<>::Builder builder;
+        auto load = builder.root().then([] {}).setName("load");
+        builder.addDependency(load.then([] {}).setName("save"), load);
+        (void)builder.build();
+      },
+      "node (1 \"load\" depends on itself, by way of node 2 \"save\""
+      "|2 \"save\" depends on itself, by way of node 1 \"load\"),");
+  EXPECT_DEATH(
+      {
+        DAG<>::Builder builder;
+        builder.node([] {}).setName("lost");
+        (void)builder.build();
+      },
+      "node 1 \"lost\" depends on nothing");
+  EXPECT_DEATH(
+      {
+        DAG<>::Builder builder;
+        builder.addDependency(builder.root().then([] {}).setName("last"), builder.root());
+      },
+      "the root cannot depend on node 1 \"last\"");
 }
 
 TEST_F(DAGDeathTest, AFunctionThatUnbindsItsThread) {
@@ -519,7 +625,7 @@ TEST_F(DAGDeathTest, ANodeThatDependsOnNothing) {
         builder.node([] {}).then([] {});
         (void)builder.build();
       },
-      "node 2 .* depends on nothing, and would never run");
+      "node 2 depends on nothing, and would never run");
 }
 
 TEST_F(DAGDeathTest, ARootThatDependsOnANode) {

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -112,11 +114,15 @@ class WEFT_EXPORT DagGraph {
   // Before finish(). What throws changes nothing. After addNode(), `numEdges` addEdge() do not throw.
   uint32_t addNode(DagWork&& work, size_t numEdges);
   void addEdge(uint32_t before, uint32_t after);
+  void setName(uint32_t node, std::string_view name);
   // A message ends the program if a node would never run. If it throws, it may be called again.
   void finish();
 
   // After finish(), by any number of threads and fibers at once.
   void run(void* data, Allocator* allocator);
+
+  // At any time. Returns: the graph in Graphviz's language.
+  std::string dot() const;
 
   Allocator* allocator() const { return allocator_; }
 
@@ -138,6 +144,12 @@ class WEFT_EXPORT DagGraph {
   struct Run;
   template <class T>
   using Vector = std::vector<T, StlAllocator<T>>;
+  using Name = std::basic_string<char, std::char_traits<char>, StlAllocator<char>>;
+
+  // Empty: none.
+  std::string_view nameOf(uint32_t node) const;
+  // Returns: a node's number and name, for a message.
+  std::string describe(uint32_t node) const;
 
   void sortEdges();
   void checkAllRun();
@@ -152,6 +164,7 @@ class WEFT_EXPORT DagGraph {
   Vector<Node> nodes_;
   Vector<Edge> edges_;  // until finish()
   Vector<uint32_t> outs_;
+  Vector<Name> names_;  // of the nodes from 0 to the last that has one
   uint32_t numLeaves_ = 0;
   uint32_t numCounters_ = 0;
   StdSync::Lock lock_;
