@@ -16,6 +16,7 @@
 
 #include "weft/debug.h"
 #include "weft/detail/base/callable.h"
+#include "weft/detail/forkjoin/dag_function.h"
 #include "weft/detail/forkjoin/dag_graph.h"
 #include "weft/memory.h"
 
@@ -125,20 +126,34 @@ class DAGBuilder {
   // Errors: what the allocator or a copy or a move of `function` throws. Then no node was added.
   template <class F>
   DAGNodeBuilder<T> node(F&& function, std::initializer_list<DAGNodeBuilder<T>> after = {}) {
-    if constexpr (!assertNode<std::decay_t<F>>()) {
+    if constexpr (!Function::template assertNode<std::decay_t<F>>()) {
       return root();
     } else if constexpr (!detail::assertKept<F>()) {
       return root();
     } else {
-      detail::DagGraph& graph = unbuilt();
-      detail::assertCallable(function, "DAGBuilder::node()");
-      const DAGNodeBuilder<T> added(this, graph.addNode(detail::DagWork::make<&call<std::decay_t<F>>>(
-                                                            graph.allocator(), std::forward<F>(function)),
-                                                        after.size()));
-      for (const DAGNodeBuilder<T>& parent : after) {
-        addDependency(parent, added);
-      }
-      return added;
+      return add<&Function::template call<std::decay_t<F>>>(std::forward<F>(function), {}, after,
+                                                            "DAGBuilder::node()");
+    }
+  }
+
+  // Adds a node that chooses: `function` returns which of `among` runs, by its place there. The others are
+  // skipped. So is a node all of whose parents were skipped or have chosen another one. A node runs if at
+  // least one of its parents leads to it, so that one node can follow all ways. What depends on the choice
+  // and is not in `among` runs whatever it chooses.
+  // Errors: as node(). If the function returns what is no place in `among`, a message ends the program.
+  template <class F>
+  DAGNodeBuilder<T> choice(F&& function, std::initializer_list<DAGNodeBuilder<T>> among,
+                           std::initializer_list<DAGNodeBuilder<T>> after = {}) {
+    if constexpr (!Function::template assertNode<std::decay_t<F>>()) {
+      return root();
+    } else if constexpr (!Function::template assertChoice<std::decay_t<F>>()) {
+      return root();
+    } else if constexpr (!detail::assertKept<F>()) {
+      return root();
+    } else {
+      WEFT_ASSERT(among.size() > 0, "DAGBuilder::choice() was given no nodes to choose from.");
+      return add<&Function::template choose<std::decay_t<F>>>(std::forward<F>(function), among, after,
+                                                              "DAGBuilder::choice()");
     }
   }
 
@@ -167,35 +182,23 @@ class DAGBuilder {
 
  private:
   friend class DAGNodeBuilder<T>;
+  using Function = detail::DagFunction<T>;
+  using Nodes = std::initializer_list<DAGNodeBuilder<T>>;
 
-  template <class F>
-  static constexpr bool assertNode() {
-    constexpr bool kCanBeCalled = [] {
-      if constexpr (std::is_void_v<T>) {
-        return std::is_invocable_v<F&>;
-      } else {
-        return std::is_invocable_v<F&, std::remove_reference_t<T>&> || std::is_invocable_v<F&, T>;
-      }
-    }();
-    static_assert(kCanBeCalled,
-                  "the function of a node of a DAG<T> is called with the T that run() was given, "
-                  "or without arguments if T is void: this one cannot be called so.");
-    return kCanBeCalled;
-  }
-
-  template <class F>
-  static void call(F& function, void* data) {
-    if constexpr (std::is_void_v<T>) {
-      function();
-    } else {
-      using Data = std::remove_reference_t<T>;
-      Data& value = *static_cast<Data*>(data);
-      if constexpr (std::is_invocable_v<F&, Data&>) {
-        function(value);
-      } else {
-        function(static_cast<T>(value));
-      }
+  template <auto kCall, class F>
+  DAGNodeBuilder<T> add(F&& function, Nodes among, Nodes after, const char* what) {
+    detail::DagGraph& graph = unbuilt();
+    detail::assertCallable(function, what);
+    const DAGNodeBuilder<T> added(
+        this, graph.addNode(detail::DagWork::make<kCall>(graph.allocator(), std::forward<F>(function)),
+                            among.size() + after.size(), among.size()));
+    for (const DAGNodeBuilder<T>& option : among) {
+      addDependency(added, option);
     }
+    for (const DAGNodeBuilder<T>& parent : after) {
+      addDependency(parent, added);
+    }
+    return added;
   }
 
   detail::DagGraph& unbuilt() {

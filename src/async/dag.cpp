@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
 #include "scheduler/worker/worker.h"
@@ -18,6 +19,23 @@ namespace {
 
 // More successors than these are halved, and one half is scheduled: a thief gets the largest part.
 constexpr uint32_t kMostInPlace = 4;
+
+constexpr uint32_t kFlag = uint32_t{1} << 31;  // of a node's index: it is skipped
+constexpr uint32_t kMost = kFlag - 1;
+
+// Where a node leads that has run in a graph without choices.
+struct EveryWay {
+  static constexpr uint32_t kIndexMask = ~uint32_t{0};
+};
+
+// Where a node leads in a graph with choices: to all places of outs_ outside of [begin, end), and to `open`.
+struct SomeWays {
+  static constexpr uint32_t kIndexMask = ~kFlag;
+  static SomeWays none() { return {0, ~uint32_t{0}, ~uint32_t{0}}; }
+  bool leadTo(uint32_t out) const { return out < begin || out >= end || out == open; }
+
+  uint32_t begin = 0, end = 0, open = 0;
+};
 
 }  // namespace
 
@@ -38,7 +56,12 @@ struct DagGraph::Run {
 };
 
 DagGraph::DagGraph(Allocator* allocator)
-    : allocator_(allocator), nodes_(allocator), edges_(allocator), outs_(allocator), names_(allocator) {
+    : allocator_(allocator),
+      nodes_(allocator),
+      edges_(allocator),
+      outs_(allocator),
+      names_(allocator),
+      numOptions_(allocator) {
   nodes_.emplace_back(DagWork());
 }
 
@@ -52,14 +75,24 @@ DagGraph::~DagGraph() {
   }
 }
 
-uint32_t DagGraph::addNode(DagWork&& work, size_t numEdges) {
-  WEFT_ASSERT(nodes_.size() < kNone, "a DAG of more than %u nodes is not supported.", kNone);
+uint32_t DagGraph::addNode(DagWork&& work, size_t numEdges, size_t numOptions) {
+  WEFT_ASSERT(nodes_.size() < kMost, "a DAG of more than %u nodes is not supported.", kMost);
   const size_t needed = edges_.size() + numEdges;
   if (needed > edges_.capacity()) {
     edges_.reserve(std::max(needed, 2 * edges_.capacity()));
   }
+  if (numOptions > 0) {
+    numOptions_.resize(nodes_.size() + 1, 0);
+  }
   nodes_.emplace_back(std::move(work));
+  if (numOptions > 0) {
+    numOptions_.back() = static_cast<uint32_t>(numOptions);
+  }
   return static_cast<uint32_t>(nodes_.size() - 1);
+}
+
+uint32_t DagGraph::numOptionsOf(uint32_t node) const {
+  return node < numOptions_.size() ? numOptions_[node] : 0;
 }
 
 void DagGraph::addEdge(uint32_t before, uint32_t after) {
@@ -103,7 +136,7 @@ void DagGraph::finish() {
 
 // Makes one array of the successors of each node from the list of edges.
 void DagGraph::sortEdges() {
-  WEFT_ASSERT(edges_.size() < kNone, "a DAG of more than %u dependencies is not supported.", kNone);
+  WEFT_ASSERT(edges_.size() < kMost, "a DAG of more than %u dependencies is not supported.", kMost);
   for (Node& node : nodes_) {
     node.numOuts = node.numIns = 0;  // an earlier call may have counted and then thrown
   }
@@ -176,7 +209,7 @@ void DagGraph::run(void* data, Allocator* allocator) {
       beginRun(allocator == Allocator::Default ? allocator_ : assertAllocator(allocator, "DAG::run()"));
   run.data = data;
   run.finished.add(numLeaves_);
-  strand(run, kRoot);
+  numOptions_.empty() ? strand<EveryWay>(run, kRoot) : strand<SomeWays>(run, kRoot);
   run.finished.wait();
   EscapedException failure = std::exchange(run.failure, {});
   endRun(run);
@@ -225,30 +258,62 @@ void DagGraph::endRun(Run& run) {
   }
 }
 
+// Calls a node's function, unless another one's has failed.
+[[gnu::always_inline]] inline void DagGraph::call(Run& run, DagWork& work, void* data) {
+  // relaxed: it says only that functions need not be called any more.
+  if (!run.hasFailed.load(std::memory_order_relaxed)) [[likely]] {
+    EscapedException failure;
+    failure.capture([&] { work(data); });
+    if (failure && !run.hasFailed.exchange(true, std::memory_order_relaxed)) [[unlikely]] {
+      run.failure = std::move(failure);
+    }
+  }
+}
+
+// Returns: where the node leads.
+template <class Way>
+Way DagGraph::visit(Run& run, uint32_t index) {
+  Node& node = nodes_[index & Way::kIndexMask];
+  if constexpr (std::is_empty_v<Way>) {
+    call(run, node.work, run.data);
+    return {};
+  } else {
+    if ((index & kFlag) != 0) {
+      return Way::none();
+    }
+    const uint32_t numOptions = numOptionsOf(index);
+    if (numOptions == 0) {
+      call(run, node.work, run.data);
+      return {};
+    }
+    DagChoice choice{run.data};  // after a failure it keeps option 0, but no function is called any more
+    call(run, node.work, &choice);
+    WEFT_ASSERT(choice.option < numOptions,
+                "DAG: the function of %s, which chooses, returned %lld. It has %u nodes to choose from: "
+                "return a number from 0 to %u.",
+                describe(index).c_str(), static_cast<long long>(choice.option), numOptions, numOptions - 1);
+    return {node.firstOut, node.firstOut + numOptions, node.firstOut + static_cast<uint32_t>(choice.option)};
+  }
+}
+
 // Runs `index`, then a successor that is ready, and so on. In between others of this thread have their turn.
+template <class Way>
 void DagGraph::strand(Run& run, uint32_t index) {
   Fiber* const self = currentFiber;
   LocalDeque& local = Worker::current()->localDeque();
   while (index != kNone) {
-    Node& node = nodes_[index];
-    // relaxed: it says only that functions need not be called any more.
-    if (!run.hasFailed.load(std::memory_order_relaxed)) [[likely]] {
-      EscapedException failure;
-      failure.capture([&] { node.work(run.data); });
-      if (failure && !run.hasFailed.exchange(true, std::memory_order_relaxed)) [[unlikely]] {
-        run.failure = std::move(failure);
-      }
-    }
+    const Node& node = nodes_[index & Way::kIndexMask];
+    const Way way = visit<Way>(run, index);
     if (node.numOuts == 0) {
       // The run may be over, and its memory may be used by the next run.
       run.finished.done();
       return;
     }
     if (node.numOuts == 1) {
-      const uint32_t next = outs_[node.firstOut];
-      index = isReady(run, nodes_[next]) ? next : kNone;
+      uint32_t next = outs_[node.firstOut];
+      index = pass(run, node.firstOut, way, next) ? next : kNone;
     } else {
-      index = arrive(run, node.firstOut, node.firstOut + node.numOuts);
+      index = arrive(run, node.firstOut, node.firstOut + node.numOuts, way);
     }
     WEFT_ASSERT(currentFiber == self,
                 "Scheduler::unbind() was called in a function of a DAG. Call it after run() has returned.");
@@ -260,25 +325,59 @@ void DagGraph::strand(Run& run, uint32_t index) {
 
 // One predecessor of each of the successors [begin, end) has run. Schedules those that are ready, except one.
 // Returns: that one, or kNone; if kNone, the run may be over.
-uint32_t DagGraph::arrive(Run& run, uint32_t begin, uint32_t end) {
+template <class Way>
+uint32_t DagGraph::arrive(Run& run, uint32_t begin, uint32_t end, Way way) {
   while (end - begin > kMostInPlace) {
     const uint32_t middle = begin + (end - begin) / 2;
-    schedule([this, &run, middle, end] { strand(run, arrive(run, middle, end)); });
+    if constexpr (std::is_empty_v<Way>) {
+      schedule([this, &run, middle, end] { strand<Way>(run, arrive(run, middle, end, Way())); });
+    } else {
+      schedule([this, &run, middle, end, way] { strand<Way>(run, arrive(run, middle, end, way)); });
+    }
     end = middle;
   }
   uint32_t next = kNone;
   for (uint32_t i = begin; i < end; ++i) {
-    const uint32_t index = outs_[i];
-    if (!isReady(run, nodes_[index])) {
+    uint32_t index = outs_[i];
+    if (!pass(run, i, way, index)) {
       continue;
     }
     if (next == kNone) {
       next = index;
     } else {
-      schedule([this, &run, index] { strand(run, index); });
+      schedule([this, &run, index] { strand<Way>(run, index); });
     }
   }
   return next;
+}
+
+// A predecessor of the node `index`, which is outs_[out], is done, and leads where `way` says. Returns:
+// whether it was the last one. Then `index` has kFlag if the node is skipped.
+template <class Way>
+bool DagGraph::pass(Run& run, uint32_t out, const Way& way, uint32_t& index) {
+  const Node& node = nodes_[index];
+  if constexpr (std::is_empty_v<Way>) {
+    return isReady(run, node);
+  } else {
+    bool runs = way.leadTo(out);
+    if (node.counter != kNone) {
+      std::atomic<uint32_t>& counter = run.counters()[node.counter];
+      if (runs) {
+        // relaxed: the last predecessor's (3) sees it, since it comes before (3) here.
+        counter.fetch_or(kFlag, std::memory_order_relaxed);
+      }
+      // (3) acq_rel: publishes this one's work to the last, which sees all; pairs with (3).
+      const uint32_t old = counter.fetch_sub(1, std::memory_order_acq_rel);
+      if ((old & ~kFlag) != 1) {
+        return false;
+      }
+      // relaxed: for the next run, which begins after this one has ended.
+      counter.store(node.numIns, std::memory_order_relaxed);
+      runs = (old & kFlag) != 0;
+    }
+    index |= runs ? 0 : kFlag;
+    return true;
+  }
 }
 
 bool DagGraph::isReady(Run& run, const Node& node) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "weft/detail/forkjoin/dag_graph.h"
 
@@ -35,10 +36,14 @@ std::string DagGraph::dot() const {
     const std::string_view name = nameOf(i);
     text += "  " + idOf(i) + " [label=";
     appendQuoted(text, !name.empty() ? std::string(name) : i == kRoot ? "root" : "node " + std::to_string(i));
-    text += i == kRoot ? ", shape=box];\n" : "];\n";
+    text += i == kRoot ? ", shape=box];\n" : numOptionsOf(i) > 0 ? ", shape=diamond];\n" : "];\n";
   }
+  std::vector<uint32_t> numShown(nodes_.size());
   const auto addEdge = [&](uint32_t before, uint32_t after) {
-    text += "  " + idOf(before) + " -> " + idOf(after) + ";\n";
+    const uint32_t option = numShown[before]++;
+    text += "  " + idOf(before) + " -> " + idOf(after);
+    text += option < numOptionsOf(before) ? " [style=dashed, label=\"" + std::to_string(option) + "\"];\n"
+                                          : ";\n";
   };
   for (const Edge& edge : edges_) {
     addEdge(edge.before, edge.after);

@@ -474,10 +474,186 @@ TEST_P(DAGTest, TheExampleOfTheHeaderTreatsItsImages) {
   }
 }
 
+// A run of it calls "a", then of "left" and "right" what the journal says, then "join".
+struct Forked : Journal {
+  size_t way = 0;
+};
+auto notes(const std::string& name) {
+  return [name](Forked& forked) { forked.add(name); };
+}
+
+TEST_P(DAGTest, AChoiceRunsOneOfItsNodesAndTheWaysJoinAgain) {
+  DAG<Forked&>::Builder builder;
+  const auto left = builder.node(notes("left")), right = builder.node(notes("right"));
+  builder.choice([](const Forked& forked) { return forked.way; }, {left, right},
+                 {builder.root().then(notes("a"))});
+  builder.node(notes("join"), {left.then(notes("left 2")), right});
+  auto dag = builder.build();
+  using Names = std::vector<std::string>;
+  for (int round = 0; round < 3; ++round) {
+    for (const size_t way : {0, 1}) {
+      Forked forked;
+      forked.way = way;
+      dag->run(forked);
+      EXPECT_EQ(forked.names,
+                way == 0 ? Names({"a", "left", "left 2", "join"}) : Names({"a", "right", "join"}));
+    }
+  }
+}
+
+TEST_P(DAGTest, WhatFollowsASkippedNodeAloneIsSkippedTheRestRuns) {
+  DAG<Journal&>::Builder builder;
+  const auto chosen = builder.node(adds("chosen")), skipped = builder.node(adds("skipped"));
+  const auto choice = builder.choice(
+      [](Journal& journal) {
+        journal.add("choice");
+        return false;
+      },
+      {chosen, skipped}, {builder.root()});
+  const auto after = skipped.then(adds("skipped 2"));
+  for (int i = 0; i < 20; ++i) {  // more than one strand passes on at once
+    builder.node(adds("skipped 3"), {skipped, after});
+  }
+  const auto beside = builder.root().then(adds("beside"));
+  builder.node(adds("joined"), {after, beside});
+  choice.then(adds("always"));
+  auto dag = builder.build();
+  for (int round = 0; round < 3; ++round) {
+    Journal journal;
+    dag->run(journal);
+    EXPECT_EQ(journal.names.size(), 5u);
+    for (const char* name : {"choice", "chosen", "beside", "joined", "always"}) {
+      EXPECT_LT(journal.placeOf(name), 5u);
+    }
+    EXPECT_LT(journal.placeOf("choice"), journal.placeOf("always"));
+    EXPECT_LT(journal.placeOf("choice"), journal.placeOf("chosen"));
+    EXPECT_LT(journal.placeOf("beside"), journal.placeOf("joined"));
+  }
+}
+
+TEST_P(DAGTest, AChoiceMayHaveChoicesAndManyNodes) {
+  constexpr int kWide = 30;
+  struct Chosen {
+    int first = 0, second = 0;
+    std::atomic<int> numCalled{0};
+    int called = -1;
+  };
+  DAG<Chosen&>::Builder builder;
+  std::vector<DAG<Chosen&>::NodeBuilder> seconds;
+  const auto last = builder.node([](Chosen& chosen) { ++chosen.numCalled; });
+  const auto makeSecond = [&](int i) {
+    const auto one = builder.node([i](Chosen& chosen) { chosen.called = 2 * i; });
+    const auto two = builder.node([i](Chosen& chosen) { chosen.called = 2 * i + 1; });
+    builder.addDependency(one, last);
+    builder.addDependency(two, last);
+    return builder.choice([](Chosen& chosen) { return chosen.second; }, {one, two});
+  };
+  const auto a = makeSecond(0), b = makeSecond(1), c = makeSecond(2), d = makeSecond(3), e = makeSecond(4),
+             f = makeSecond(5);
+  const auto choice =
+      builder.choice([](Chosen& chosen) { return chosen.first; }, {a, b, c, d, e, f}, {builder.root()});
+  for (int i = 0; i < kWide; ++i) {
+    builder.addDependency(choice.then([](Chosen& chosen) { ++chosen.numCalled; }), last);
+  }
+  auto dag = builder.build();
+  Crew crew(scheduler());
+  for (int i = 0; i < 4; ++i) {  // runs overlap
+    crew.start(i % 2 == 0 ? Kind::Task : Kind::BoundThread, [&] {
+      for (int way = 0; way < 12; ++way) {
+        Chosen chosen;
+        chosen.first = way / 2;
+        chosen.second = way % 2;
+        dag->run(chosen);
+        EXPECT_EQ(chosen.called, way);
+        EXPECT_EQ(chosen.numCalled, kWide + 1);
+      }
+    });
+  }
+}
+
+// What one predecessor has written must be seen, whichever was the last.
+TEST_P(DAGTest, ANodeAfterAChoiceSeesWhatAllBeforeItHaveWritten) {
+  struct Numbers {
+    std::array<int, 8> each{};
+    int sum = 0;
+  };
+  DAG<Numbers&>::Builder builder;
+  const auto last = builder.node([](Numbers& numbers) {
+    for (const int each : numbers.each) {
+      numbers.sum += each;
+    }
+  });
+  const auto first = builder.node([](Numbers& numbers) { numbers.each[0] = 1; });
+  builder.choice([](Numbers&) { return 0; }, {first}, {builder.root()});
+  builder.addDependency(first, last);
+  for (size_t i = 1; i < 8; ++i) {
+    builder.addDependency(builder.root().then([i](Numbers& numbers) { numbers.each[i] = 1; }), last);
+  }
+  auto dag = builder.build();
+  for (int round = 0; round < scaled(300, 50); ++round) {
+    Numbers numbers;
+    dag->run(numbers);
+    EXPECT_EQ(numbers.sum, 8);
+  }
+}
+
+TEST_P(DAGTest, AnExceptionOfAChoiceReachesTheCallerOfRun) {
+  bool throws = true;
+  int numCalled = 0;
+  DAG<>::Builder builder;
+  const auto left = builder.node([&] { ++numCalled; }), right = builder.node([&] { ++numCalled; });
+  const auto choice = builder.choice(
+      [&] {
+        if (throws) {
+          throw std::runtime_error("no");
+        }
+        return 1;
+      },
+      {left, right}, {builder.root()});
+  builder.node([&] { ++numCalled; }, {left, right, choice});
+  auto dag = builder.build();
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_THROW(dag->run(), std::runtime_error);
+    EXPECT_EQ(numCalled, 0);
+  }
+  throws = false;
+  dag->run();
+  EXPECT_EQ(numCalled, 2);
+}
+
+TEST_P(DAGTest, AChoiceWhoseAllocationThrowsWasNotAdded) {
+  bool hasThrown = true;
+  for (int at = 1; hasThrown; ++at) {
+    ThrowingOnce allocator;
+    DAG<>::Builder builder(&allocator);
+    std::atomic<int> numRun{0};
+    const auto left = builder.root().then([&] { ++numRun; }), right = builder.root().then([&] { ++numRun; });
+    hasThrown = false;
+    allocator.untilThrow = at;
+    try {
+      builder.choice([large = std::array<char, 100>()] { return large[0]; }, {left, right},
+                     {builder.root(), left.then([] {})});
+    } catch (const std::bad_alloc&) {
+      hasThrown = true;
+    }
+    allocator.untilThrow = 0;
+    if (hasThrown) {  // the choice would make a cycle
+      builder.build()->run();
+      EXPECT_EQ(numRun, 2) << at;
+    } else {
+      EXPECT_NE(builder.dot().find("diamond"), std::string::npos);
+    }
+  }
+}
+
 struct Frame {
   void cull() { numVisible = 3; }
-  void draw() { numDrawn = numVisible; }
+  bool isNight() const { return true; }
+  void light() { light_ = 1; }
+  void shade() { light_ = 2; }
+  void draw() { numDrawn = numVisible + light_; }
   int numVisible = 0, numDrawn = 0;
+  int light_ = 0;
 };
 
 TEST_P(DAGTest, TheExampleOfThePageDrawsItsFrame) {
@@ -486,13 +662,16 @@ TEST_P(DAGTest, TheExampleOfThePageDrawsItsFrame) {
 
   weft::DAG<Frame&>::Builder builder;
   auto cull = builder.root().then([](Frame& f) { f.cull(); }).setName("cull");
-  cull.then([](Frame& f) { f.draw(); }).setName("draw");
+  auto light = builder.node([](Frame& f) { f.light(); }).setName("light");
+  auto shade = builder.node([](Frame& f) { f.shade(); }).setName("shade");
+  builder.choice([](Frame& f) { return f.isNight() ? 0 : 1; }, {light, shade}, {cull}).setName("night?");
+  builder.node([](Frame& f) { f.draw(); }, {light, shade}).setName("draw");
   auto dag = builder.build();
   file << dag->dot();
 
   dag->run(frame);
-  EXPECT_EQ(frame.numDrawn, 3);
-  EXPECT_NE(file.str().find("cull"), std::string::npos);
+  EXPECT_EQ(frame.numDrawn, 4);
+  EXPECT_NE(file.str().find("night?"), std::string::npos);
 }
 
 TEST(DAGDotTest, ShowsNamesNumbersAndEdgesBeforeAndAfterBuild) {
@@ -514,6 +693,20 @@ TEST(DAGDotTest, ShowsNamesNumbersAndEdgesBeforeAndAfterBuild) {
   EXPECT_EQ(builder.dot(), expected);
   EXPECT_EQ(builder.build()->dot(), expected);
   EXPECT_EQ(DAG<>::Builder().build()->dot(), "digraph dag {\n  n0 [label=\"root\", shape=box];\n}\n");
+}
+
+TEST(DAGDotTest, DrawsTheEdgesOfAChoiceDashed) {
+  DAG<>::Builder builder;
+  const auto left = builder.node([] {}), right = builder.node([] {});
+  builder.choice([] { return 0; }, {right, left}, {builder.root()}).then([] {});
+  for (int i = 0; i < 2; ++i) {
+    const std::string text = i == 0 ? builder.dot() : builder.build()->dot();
+    for (const char* line :
+         {"n3 [label=\"node 3\", shape=diamond];\n", "n3 -> n2 [style=dashed, label=\"0\"];\n",
+          "n3 -> n1 [style=dashed, label=\"1\"];\n", "n3 -> n4;\n", "n0 -> n3;\n"}) {
+      EXPECT_NE(text.find(line), std::string::npos) << line << text;
+    }
+  }
 }
 
 TEST(DAGDotTest, ShowsWhatBuildWouldRefuse) {
@@ -603,6 +796,23 @@ TEST_F(DAGDeathTest, TheMessagesNameTheNodes) {
         builder.addDependency(builder.root().then([] {}).setName("last"), builder.root());
       },
       "the root cannot depend on node 1 \"last\"");
+}
+
+TEST_F(DAGDeathTest, AChoiceOfWhatIsNotThere) {
+  for (const int wrong : {-1, 1}) {
+    EXPECT_DEATH(
+        {
+          Scheduler scheduler(tests::smallConfig(0));
+          Scheduler::Binding bound(scheduler);
+          DAG<>::Builder builder;
+          const auto only = builder.node([] {});
+          builder.choice([=] { return wrong; }, {only}, {builder.root()}).setName("which");
+          builder.build()->run();
+        },
+        "the function of node 2 \"which\", which chooses, returned " + std::to_string(wrong) +
+            ". It has 1 nodes to choose from");
+  }
+  EXPECT_DEATH(DAG<>::Builder().choice([] { return 0; }, {}), "was given no nodes to choose from");
 }
 
 TEST_F(DAGDeathTest, AFunctionThatUnbindsItsThread) {

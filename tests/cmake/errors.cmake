@@ -227,6 +227,8 @@ foreach(initializer IN ITEMS 5 "F(1)" "[](int) { return F(1); }" "[] { return 1;
 endforeach()
 check("weft::Barrier barrier(3, [](int) {});" "weft::Barrier.expected, f.: f cannot be called without arguments")
 check("weft::DAGBuilder<int>().root().then([] {});" "the function of a node of a DAG<T> is called with the T")
+check("weft::DAGBuilder<int> b; b.choice([] {}, {b.root()});" "the function of a node of a DAG<T> is called with the T")
+check("weft::DAGBuilder<int> b; b.choice([](int) { return 0.5; }, {b.root()});" "DAGBuilder::choice.function, among. returns an integer")
 
 set(noUnit "sleep_for.duration.: a number does not say its unit")
 check("weft::sleep_for(5);" "${noUnit}")

@@ -147,7 +147,10 @@ TEST_P(ComingFromTest, Taskflow) {
   auto b = builder.node(f, {a, c});
   auto d = builder.root().then(f);
   builder.addDependency(b, d);
+  auto idle = builder.node([](std::atomic<int>&) {}).setName("load");
+  builder.choice([](std::atomic<int>&) { return 1; }, {idle, d}, {a});
   auto dag = builder.build();
+  EXPECT_NE(dag->dot().find("load"), std::string::npos);
   for (int i = 0; i < 3; ++i) {
     dag->run(calls);
   }

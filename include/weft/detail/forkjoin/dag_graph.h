@@ -23,6 +23,12 @@
 // runs a node goes on in a loop with a successor that it made ready, and schedules the others: a chain costs
 // no task and no stack. A node without successors counts down the run's WaitGroup. Every node leads to one of
 // these.
+//
+// A node that chooses leads to one of its options, and to those of its successors that are no options. Its
+// other options are told that it does not lead to them. A node to which no predecessor leads is skipped: it
+// leads nowhere, and a strand passes it on as it does a node that runs. So each counter reaches zero in each
+// run, and a node after a choice runs if one way leads to it. Graphs without choices have strands that know
+// nothing of this.
 namespace weft::inline v0_1::detail {
 
 enum class DagOp : uint8_t { Call, Move, Destroy };
@@ -102,6 +108,12 @@ class DagWork {
   alignas(void*) unsigned char storage_[kInlineBytes];
 };
 
+// What the function of a node that chooses is called with, and its answer.
+struct DagChoice {
+  void* data;
+  uint64_t option = 0;
+};
+
 class WEFT_EXPORT DagGraph {
  public:
   static constexpr uint32_t kRoot = 0;
@@ -112,7 +124,8 @@ class WEFT_EXPORT DagGraph {
   DagGraph(const DagGraph&) = delete;
 
   // Before finish(). What throws changes nothing. After addNode(), `numEdges` addEdge() do not throw.
-  uint32_t addNode(DagWork&& work, size_t numEdges);
+  // With options, its work is called with a DagChoice, and its first edges lead to them.
+  uint32_t addNode(DagWork&& work, size_t numEdges, size_t numOptions);
   void addEdge(uint32_t before, uint32_t after);
   void setName(uint32_t node, std::string_view name);
   // A message ends the program if a node would never run. If it throws, it may be called again.
@@ -156,15 +169,24 @@ class WEFT_EXPORT DagGraph {
   [[noreturn]] void reportCycle(const Vector<uint32_t>& missing) const;
   Run& beginRun(Allocator* allocator);
   void endRun(Run& run);
-  void strand(Run& run, uint32_t node);
-  uint32_t arrive(Run& run, uint32_t begin, uint32_t end);
+  void call(Run& run, DagWork& work, void* data);
+  template <class Way>
+  Way visit(Run& run, uint32_t index);
+  template <class Way>
+  bool pass(Run& run, uint32_t out, const Way& way, uint32_t& index);
+  template <class Way>
+  void strand(Run& run, uint32_t index);
+  template <class Way>
+  uint32_t arrive(Run& run, uint32_t begin, uint32_t end, Way way);
   bool isReady(Run& run, const Node& node);
+  uint32_t numOptionsOf(uint32_t node) const;
 
   Allocator* const allocator_;
   Vector<Node> nodes_;
   Vector<Edge> edges_;  // until finish()
   Vector<uint32_t> outs_;
-  Vector<Name> names_;  // of the nodes from 0 to the last that has one
+  Vector<Name> names_;           // of the nodes from 0 to the last that has one
+  Vector<uint32_t> numOptions_;  // of the nodes from 0 to the last that chooses
   uint32_t numLeaves_ = 0;
   uint32_t numCounters_ = 0;
   StdSync::Lock lock_;
