@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -59,12 +60,26 @@ class DAG {
   void run(Data& data, Allocator* allocator = Allocator::Default)
     requires(!std::is_void_v<T>)
   {
-    graph_->run(const_cast<std::remove_cvref_t<T>*>(std::addressof(data)), allocator);
+    graph_->run(voidOf(data), allocator, nullptr);
   }
   void run(Allocator* allocator = Allocator::Default)
     requires std::is_void_v<T>
   {
-    graph_->run(nullptr, allocator);
+    graph_->run(nullptr, allocator, nullptr);
+  }
+
+  // Once a stop of `token` is requested, no node begins. Suspends or blocks until those that run have
+  // returned, and throws nothing because of the stop.
+  // Returns: false if the stop has left nodes out.
+  bool run(Data& data, const std::stop_token& token, Allocator* allocator = Allocator::Default)
+    requires(!std::is_void_v<T>)
+  {
+    return graph_->run(voidOf(data), allocator, &token);
+  }
+  bool run(const std::stop_token& token, Allocator* allocator = Allocator::Default)
+    requires std::is_void_v<T>
+  {
+    return graph_->run(nullptr, allocator, &token);
   }
 
   // Returns: the graph as text in Graphviz's language: `dot -Tsvg` makes a picture of it. A node without a
@@ -76,6 +91,7 @@ class DAG {
   template <class U>
   friend struct detail::PartlyBuilt;
   explicit DAG(Allocator::unique_ptr<detail::DagGraph> graph) : graph_(std::move(graph)) {}
+  static void* voidOf(Data& data) { return const_cast<std::remove_cvref_t<T>*>(std::addressof(data)); }
 
   Allocator::unique_ptr<detail::DagGraph> graph_;
 };

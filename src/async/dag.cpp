@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -23,12 +24,12 @@ constexpr uint32_t kMostInPlace = 4;
 constexpr uint32_t kFlag = uint32_t{1} << 31;  // of a node's index: it is skipped
 constexpr uint32_t kMost = kFlag - 1;
 
-// Where a node leads that has run in a graph without choices.
+// Where a node leads in a run without choices and without a token.
 struct EveryWay {
   static constexpr uint32_t kIndexMask = ~uint32_t{0};
 };
 
-// Where a node leads in a graph with choices: to all places of outs_ outside of [begin, end), and to `open`.
+// Where a node leads in other runs: to all places of outs_ outside of [begin, end), and to `open`.
 struct SomeWays {
   static constexpr uint32_t kIndexMask = ~kFlag;
   static SomeWays none() { return {0, ~uint32_t{0}, ~uint32_t{0}}; }
@@ -50,9 +51,11 @@ struct DagGraph::Run {
   Allocator* const allocator;
   WaitGroup finished;  // counts the nodes without successors
   void* data = nullptr;
+  const std::stop_token* token = nullptr;  // may be null
   Run* nextIdle = nullptr;
   std::atomic<bool> hasFailed{false};  // false -> true, by the first failing function; set back between runs
-  EscapedException failure;            // that function's; `finished` publishes it
+  std::atomic<bool> isCut{false};  // false -> true, by nodes that a stop leaves out; set back between runs
+  EscapedException failure;        // that function's; `finished` publishes it
 };
 
 DagGraph::DagGraph(Allocator* allocator)
@@ -203,17 +206,28 @@ void DagGraph::reportCycle(const Vector<uint32_t>& missing) const {
       describe(node).c_str(), describe(predecessor[node]).c_str());
 }
 
-void DagGraph::run(void* data, Allocator* allocator) {
+bool DagGraph::run(void* data, Allocator* allocator, const std::stop_token* token) {
   assert_has_bound_scheduler("DAG::run()");
   Run& run =
       beginRun(allocator == Allocator::Default ? allocator_ : assertAllocator(allocator, "DAG::run()"));
   run.data = data;
   run.finished.add(numLeaves_);
-  numOptions_.empty() ? strand<EveryWay>(run, kRoot) : strand<SomeWays>(run, kRoot);
-  run.finished.wait();
+  bool isWhole = true;
+  if (numOptions_.empty() && token == nullptr) {
+    strand<EveryWay>(run, kRoot);
+    run.finished.wait();
+  } else {
+    run.token = token;
+    strand<SomeWays>(run, kRoot);
+    run.finished.wait();
+    // relaxed: `finished` has published it, and its end publishes it to the next run.
+    isWhole = !run.isCut.load(std::memory_order_relaxed);
+    run.isCut.store(false, std::memory_order_relaxed);
+  }
   EscapedException failure = std::exchange(run.failure, {});
   endRun(run);
   failure.rethrow();
+  return isWhole;
 }
 
 DagGraph::Run& DagGraph::beginRun(Allocator* allocator) {
@@ -279,6 +293,11 @@ Way DagGraph::visit(Run& run, uint32_t index) {
     return {};
   } else {
     if ((index & kFlag) != 0) {
+      return Way::none();
+    }
+    if (run.token != nullptr && run.token->stop_requested()) {
+      // relaxed: `finished` publishes it.
+      run.isCut.store(true, std::memory_order_relaxed);
       return Way::none();
     }
     const uint32_t numOptions = numOptionsOf(index);

@@ -10,6 +10,7 @@
 #include <new>
 #include <sstream>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -472,6 +473,86 @@ TEST_P(DAGTest, TheExampleOfTheHeaderTreatsItsImages) {
   for (const Image& image : images) {
     EXPECT_TRUE(image.isSaved);
   }
+}
+
+TEST_P(DAGTest, AfterAStopNoNodeBeginsAndRunTellsSo) {
+  std::stop_source source;
+  bool stops = true;
+  std::atomic<int> numCalled{0};
+  DAG<>::Builder builder;
+  const auto first = builder.root().then([&] {
+    ++numCalled;
+    if (stops) {
+      source.request_stop();
+    }
+  });
+  const auto last = builder.node([&] { ++numCalled; });
+  for (int i = 0; i < 20; ++i) {
+    builder.addDependency(first.then([&] { ++numCalled; }), last);
+  }
+  auto dag = builder.build();
+  EXPECT_FALSE(dag->run(source.get_token()));
+  EXPECT_EQ(numCalled, 1);
+  EXPECT_FALSE(dag->run(source.get_token()));  // before it begins
+  EXPECT_EQ(numCalled, 1);
+  stops = false;
+  source = std::stop_source();
+  for (const std::stop_token& token : {source.get_token(), std::stop_token()}) {
+    numCalled = 0;
+    EXPECT_TRUE(dag->run(token));
+    EXPECT_EQ(numCalled, 22);
+  }
+  dag->run();
+  EXPECT_EQ(numCalled, 44);
+}
+
+// The stop comes while a node waits, and run() must wait for that node.
+TEST_P(DAGTest, AStoppedRunReturnsAfterTheNodesThatRun) {
+  std::stop_source source;
+  const Event begun, end;
+  std::atomic<bool> hasEnded{false}, hasBegunLater{false};
+  DAG<>::Builder builder;
+  builder.root()
+      .then([&] {
+        begun.signal();
+        end.wait();
+        hasEnded = true;
+      })
+      .then([&] { hasBegunLater = true; });
+  auto dag = builder.build();
+  schedule([=] {
+    begun.wait();
+    source.request_stop();
+    end.signal();
+  });
+  EXPECT_FALSE(dag->run(source.get_token()));
+  EXPECT_TRUE(hasEnded);
+  EXPECT_FALSE(hasBegunLater);
+}
+
+TEST_P(DAGTest, AStopThatLeavesNothingOutLeavesTheRunWhole) {
+  std::stop_source source;
+  DAG<int&>::Builder builder;
+  const auto left = builder.node([&](int&) { source.request_stop(); }), right = builder.node([](int&) {});
+  builder.choice([](int& way) { return way; }, {left, right}, {builder.root()});
+  auto dag = builder.build();
+  int way = 0;
+  EXPECT_TRUE(dag->run(way, source.get_token()));
+  EXPECT_FALSE(dag->run(way, source.get_token()));
+}
+
+TEST_P(DAGTest, AnExceptionBeforeAStopReachesTheCallerOfRun) {
+  std::stop_source source;
+  DAG<>::Builder builder;
+  builder.root()
+      .then([&] {
+        source.request_stop();
+        throw std::runtime_error("no");
+      })
+      .then([] { ADD_FAILURE() << "called"; });
+  auto dag = builder.build();
+  EXPECT_THROW(dag->run(source.get_token()), std::runtime_error);
+  EXPECT_FALSE(dag->run(source.get_token()));
 }
 
 // A run of it calls "a", then of "left" and "right" what the journal says, then "join".

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -27,8 +28,8 @@
 // A node that chooses leads to one of its options, and to those of its successors that are no options. Its
 // other options are told that it does not lead to them. A node to which no predecessor leads is skipped: it
 // leads nowhere, and a strand passes it on as it does a node that runs. So each counter reaches zero in each
-// run, and a node after a choice runs if one way leads to it. Graphs without choices have strands that know
-// nothing of this.
+// run, and a node after a choice runs if one way leads to it. A node that a stop leaves out leads nowhere.
+// Runs without choices and without a token have strands that know nothing of this.
 namespace weft::inline v0_1::detail {
 
 enum class DagOp : uint8_t { Call, Move, Destroy };
@@ -132,7 +133,8 @@ class WEFT_EXPORT DagGraph {
   void finish();
 
   // After finish(), by any number of threads and fibers at once.
-  void run(void* data, Allocator* allocator);
+  // `token` may be null. Returns: whether no node was left out for a stop.
+  bool run(void* data, Allocator* allocator, const std::stop_token* token);
 
   // At any time. Returns: the graph in Graphviz's language.
   std::string dot() const;
