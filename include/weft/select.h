@@ -9,6 +9,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -18,12 +19,17 @@
 #include "weft/channel.h"
 #include "weft/detail/base/callable.h"
 #include "weft/detail/base/deadline.h"
-#include "weft/detail/base/throw_or_die.h"
+#include "weft/detail/channel/cases.h"
 #include "weft/detail/channel/select_case.h"
 #include "weft/event.h"
 
 namespace weft::inline v0_1 {
+
+class AnyCase;
+
 namespace detail {
+
+struct AnyCases;
 
 struct ChannelAccess {
   template <class T>
@@ -32,74 +38,14 @@ struct ChannelAccess {
   }
 };
 
-// The handler of a case that was given none.
-struct Ignore {
-  void operator()() const {}
+// Waits for one of the cases, and calls its handler. Returns: which one.
+WEFT_EXPORT size_t selectFrom(AnyCase* cases, size_t count);
+
+template <class List>
+concept IsCaseList = requires(List& list) {
+  { std::data(list) } -> std::same_as<AnyCase*>;
+  { std::size(list) } -> std::convertible_to<size_t>;
 };
-
-template <class Handler>
-void callHandler(Handler& handler) {
-  constexpr bool kCanBeCalled = std::invocable<Handler&>;
-  static_assert(kCanBeCalled,
-                "the handler of this case of select() cannot be called without arguments. "
-                "Only that of onReceive() is given a value.");
-  if constexpr (kCanBeCalled) {
-    handler();
-  }
-}
-
-template <class T, class Handler>
-class ReceiveCase final : public SelectCase {
- public:
-  ReceiveCase(ChannelState& channel, Handler&& f)
-      : SelectCase(Kind::Receive, channel, &value_), handler_(std::move(f)) {
-    detail::assertCallable(handler_, "onReceive()");
-  }
-  void run() { handler_(std::move(value_)); }
-
- private:
-  std::optional<T> value_;
-  Handler handler_;
-};
-
-// Held: T (a copy), or T& (the caller's object).
-template <class T, class Held, class Handler>
-class SendCase final : public SelectCase {
- public:
-  template <class U>
-  SendCase(ChannelState& channel, U&& from, Handler&& f)
-      : SelectCase(Kind::Send, channel, nullptr), value_(static_cast<Held&&>(from)), handler_(std::move(f)) {
-    detail::assertCallable(handler_, "onSend()");
-    setValue(std::addressof(value_));
-  }
-  void run() {
-    if (isClosed()) [[unlikely]] {
-      throwOrDie(ChannelClosed());
-    }
-    detail::callHandler(handler_);
-  }
-
- private:
-  Held value_;
-  Handler handler_;
-};
-
-// A case whose handler takes no argument.
-template <class Handler>
-class PlainCase final : public SelectCase {
- public:
-  template <class... What>
-  explicit PlainCase(Handler&& f, const What&... what) : SelectCase(what...), handler_(std::move(f)) {
-    detail::assertCallable(handler_, "a case of select()");
-  }
-  void run() { detail::callHandler(handler_); }
-
- private:
-  Handler handler_;
-};
-
-template <class Case>
-concept IsSelectCase = std::derived_from<Case, SelectCase>;
 
 // Whether T is a time that onTimeout() takes.
 template <class T>
@@ -112,7 +58,8 @@ inline constexpr bool kIsTime<std::chrono::time_point<std::chrono::steady_clock,
 }  // namespace detail
 
 // Waits for one of several things at once: select(), with a case for each of them. Make the cases in the call
-// of select(), since they refer to their arguments. Only onReceive() needs a handler.
+// of select(), since they refer to their arguments, or make an AnyCase of each. Only onReceive() needs a
+// handler.
 
 // A case that receives from `channel`, and calls handler(std::optional<T>). The optional is empty if the
 // channel is closed and has no more values.
@@ -220,7 +167,8 @@ size_t select(Cases&&... cases) {
   constexpr bool kAreCases = (detail::IsSelectCase<Cases> && ...);
   static_assert(kAreCases,
                 "weft::select() takes cases that are made in its call: onReceive(channel, handler), "
-                "onSend(channel, value), onSignal(event), onTimeout(time), onStop(token), otherwise().");
+                "onSend(channel, value), onSignal(event), onTimeout(time), onStop(token), otherwise(). "
+                "Or it takes one list of AnyCase, which is not const.");
   if constexpr (kAreCases && sizeof...(Cases) > 0) {
     detail::SelectCase* const pointers[] = {&cases...};
     const size_t chosen = detail::selectOne(pointers, sizeof...(Cases));
@@ -230,6 +178,48 @@ size_t select(Cases&&... cases) {
   } else {
     return 0;
   }
+}
+
+// A case of any kind, for a list of cases that is made while the program runs.
+//
+//   std::vector<weft::AnyCase> cases;
+//   for (const weft::Channel<Job>& jobs : queues) {
+//     cases.push_back(weft::onReceive(jobs, [&](std::optional<Job> job) { isOver = !job || !run(*job); }));
+//   }
+//   cases.push_back(weft::onStop(token, [&] { isOver = true; }));
+//   while (!isOver) {
+//     weft::select(cases);
+//   }
+// It owns what it uses: the value of an onSend(), which is moved in at once, the token of an onStop(), and a
+// handle of its channel or event. Move-only; one allocation, and none when it is used again. An onTimeout()
+// of a duration is a point in time, too: put a new one in its place to wait as long again.
+class AnyCase {
+ public:
+  // Errors: what `one`'s value or handler throws when it is moved.
+  template <class Case>
+    requires detail::IsSelectCase<Case>
+  explicit(false) AnyCase(Case&& one)
+      : erased_(
+            std::make_shared<detail::ErasedCaseOf<typename detail::ErasedFrom<Case>::type>>(std::move(one))) {
+  }
+  AnyCase(AnyCase&&) noexcept = default;
+  AnyCase& operator=(AnyCase&&) noexcept = default;
+  ~AnyCase() = default;
+
+ private:
+  friend struct detail::AnyCases;
+  std::shared_ptr<detail::ErasedCase> erased_;
+};
+
+// select() with the cases of a list, such as a std::vector<AnyCase> or a std::span<AnyCase>. The list may be
+// used again, also by a handler, which may also change the list, or destroy it.
+// Requires: nobody else uses the list until the handler is called. The list is not empty. No case of it was
+// moved from, or is an onSend() whose value was sent: put a new one in its place, or take it out.
+// Returns: the index of the case in the list.
+template <class List>
+  requires detail::IsCaseList<List>
+size_t select(List&& cases) {
+  return detail::selectFrom(std::data(cases), std::size(cases));
 }
 
 }  // namespace weft::inline v0_1

@@ -3,7 +3,10 @@
 
 #include "weft/select.h"
 
+#include <cstddef>
+#include <memory>
 #include <new>
+#include <stop_token>
 #include <utility>
 
 #include "scheduler/core/waiter_inl.h"
@@ -126,10 +129,30 @@ inline void SelectCase::unlink() {
   wake();
 }
 
-// Knows which of the cases end the wait by themselves.
+void SelectCase::keepAll(std::stop_token& token) {
+  if (kind_ == Kind::Signal) {
+    eventOf(primitive_).retain();
+  } else if (primitive_ != nullptr) {
+    channelOf(primitive_).retain();
+  } else if (kind_ == Kind::Stop) {
+    token = *token_;
+    token_ = &token;
+  }
+}
+
+void SelectCase::letGo() {
+  if (kind_ == Kind::Signal) {
+    (void)Shared<EventState>::adopt(&eventOf(primitive_));
+  } else if (primitive_ != nullptr) {
+    (void)Shared<ChannelState>::adopt(&channelOf(primitive_));
+  }
+}
+
+// Knows which of the cases end the wait by themselves. Cases: see SelectCore.
+template <class Cases>
 class Selection {
  public:
-  Selection(SelectCase* const* cases, size_t count) : cases_(cases), core_(cases, count, randomBelow(count)) {
+  Selection(Cases cases, size_t count) : cases_(cases), core_(cases, count, randomBelow(count)) {
     for (size_t i = 0; i < count; ++i) {
       const SelectCase& one = *cases[i];
       if (one.kind_ == SelectCase::Kind::Time &&
@@ -161,7 +184,7 @@ class Selection {
   }
 
  private:
-  static constexpr size_t kNone = SelectCore<SelectCase>::kNone;
+  static constexpr size_t kNone = SelectCore<SelectCase, Cases>::kNone;
   static constexpr uint32_t kLimit = UINT32_MAX - 1;
 
   size_t waitForOne() {
@@ -194,11 +217,36 @@ class Selection {
         "select", nullptr);
   }
 
-  SelectCase* const* const cases_;
-  SelectCore<SelectCase> core_;
+  const Cases cases_;
+  SelectCore<SelectCase, Cases> core_;
   size_t time_ = kNone, stop_ = kNone, otherwise_ = kNone;
 };
 
 size_t selectOne(SelectCase* const* cases, size_t count) { return Selection(cases, count).run(); }
+
+// A list of cases as SelectCore takes it.
+struct AnyCases {
+  const std::shared_ptr<ErasedCase>& at(size_t i) const { return first[i].erased_; }
+  SelectCase* operator[](size_t i) const { return &at(i)->it; }
+
+  AnyCase* first;
+};
+
+size_t selectFrom(AnyCase* first, size_t count) {
+  const AnyCases cases{first};
+  WEFT_ASSERT(count > 0, "select() was given an empty list of cases: it needs something to wait for.");
+  for (size_t i = 0; i < count; ++i) {
+    WEFT_ASSERT(cases.at(i) != nullptr, "select(): case %zu of the list was moved from. Take it out.", i);
+    WEFT_ASSERT(!cases.at(i)->isUsedUp,
+                "select(): case %zu of the list is an onSend() whose value was sent. "
+                "Put a new case in its place, or take it out.",
+                i);
+  }
+  const size_t chosen = Selection(cases, count).run();
+  // The handler may change the list.
+  const std::shared_ptr<ErasedCase> kept = cases.at(chosen);
+  kept->run();
+  return chosen;
+}
 
 }  // namespace weft::inline v0_1::detail

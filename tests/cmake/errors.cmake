@@ -244,6 +244,8 @@ check("weft::select(weft::onTimeout(std::chrono::hours(1), [](int) {}));" "${han
 check("weft::select(weft::onSend(channel, nullptr, [](int) {}));" "${handler}")
 check("weft::select(weft::otherwise([](int) {}));" "${handler}")
 check("weft::select(channel, [](int) {});" "weft::select.. takes cases that are made in its call")
+check("const std::vector<weft::AnyCase> cases; weft::select(cases);" "takes one list of AnyCase, which is not const")
+check("std::vector<weft::AnyCase> cases; cases.push_back(weft::onStop(token)); weft::select(cases);" OK)
 
 set(others "take a range of futures: this one has other elements")
 check("(void)weft::whenAll(numbers);" "${others}")

@@ -19,7 +19,10 @@ class Event;
 
 namespace detail {
 
-// One case of a select(), with what SelectCore needs of it. Used once, in place.
+// For a case that an AnyCase makes of another one, which is not used any more.
+struct Erase {};
+
+// One case of a select(), with what SelectCore needs of it. Used in place, by one select() at a time.
 class SelectCase {
  public:
   SelectCase(const SelectCase&) = delete;
@@ -34,6 +37,12 @@ class SelectCase {
   void link();
   void unlink();
 
+  // For an AnyCase: keeps the channel or event until letGo(), and the token in `token`.
+  WEFT_EXPORT void keepAll(std::stop_token& token);
+  WEFT_EXPORT void letGo();
+  // Requires: this case has happened.
+  bool hasSent() const { return kind_ == Kind::Send && end_ == ChannelEnd::Done; }
+
   SelectNode<> node;
   SelectCase* nextInOrder = nullptr;
 
@@ -46,12 +55,17 @@ class SelectCase {
   explicit SelectCase(TimePoint deadline) : kind_(Kind::Time), deadline_(deadline) {}
   explicit SelectCase(const std::stop_token& token) : kind_(Kind::Stop), token_(&token) {}
   SelectCase() : kind_(Kind::Otherwise) {}
+  SelectCase(Erase, const SelectCase& from)
+      : kind_(from.kind_), primitive_(from.primitive_), deadline_(from.deadline_), token_(from.token_) {
+    transfer_.type = from.transfer_.type;
+  }
   ~SelectCase() = default;
 
   void setValue(void* value) { transfer_.value = value; }
   bool isClosed() const { return end_ == ChannelEnd::Closed; }
 
  private:
+  template <class Cases>
   friend class Selection;
 
   WaitList& waiters();

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include "weft/detail/wait/select_node.h"
 #include "weft/detail/wait/waiter.h"
@@ -40,11 +42,12 @@ namespace weft::inline v0_1::detail {
 //       void wake()                   unlocked: wakes those that act() has claimed
 //       SelectNode<Sync> node
 //       Case* nextInOrder             links the cases that are to be locked
-template <class Case>
+// Cases: an array of Case*, for a few; or what has its operator[], for any number
+template <class Case, class Cases = Case* const*>
 class SelectCore {
  public:
-  // Requires: the cases are different objects, used for the first time. `first` is the case to try first.
-  SelectCore(Case* const* cases, size_t count, size_t first) : cases_(cases), count_(count), first_(first) {}
+  // Requires: the cases are different objects. `first` is the case to try first.
+  SelectCore(Cases cases, size_t count, size_t first) : cases_(cases), count_(count), first_(first) {}
   SelectCore(const SelectCore&) = delete;
 
   static constexpr size_t kNone = SIZE_MAX;
@@ -118,6 +121,10 @@ class SelectCore {
   // Links one case for each primitive, in the order of their addresses.
   void sort() {
     inOrder_ = nullptr;
+    if constexpr (!std::is_pointer_v<Cases>) {
+      sortMany();
+      return;
+    }
     for (size_t i = 0; i < count_; ++i) {
       Case& one = *cases_[i];
       if (one.key() == nullptr) {
@@ -137,7 +144,47 @@ class SelectCore {
     }
   }
 
-  Case* const* const cases_;
+  static uintptr_t placeOf(const Case& one) { return reinterpret_cast<uintptr_t>(one.key()); }
+
+  // As sort(), by merging: lists[i] has 2^i cases in their order, or none.
+  void sortMany() {
+    Case* lists[32] = {};
+    for (size_t i = 0; i < count_; ++i) {
+      if (Case* list = cases_[i]; list->key() != nullptr) {
+        list->nextInOrder = nullptr;
+        size_t at = 0;
+        for (; lists[at] != nullptr; ++at) {
+          list = merged(std::exchange(lists[at], nullptr), list);
+        }
+        lists[at] = list;
+      }
+    }
+    for (Case* list : lists) {
+      inOrder_ = merged(list, inOrder_);
+    }
+    for (Case* one = inOrder_; one != nullptr; one = one->nextInOrder) {
+      for (Case* next = one->nextInOrder; next != nullptr && next->key() == one->key();
+           next = next->nextInOrder) {
+        next->shareLock(*one);
+        one->nextInOrder = next->nextInOrder;
+      }
+    }
+  }
+
+  static Case* merged(Case* left, Case* right) {
+    Case* first = nullptr;
+    Case** end = &first;
+    while (left != nullptr && right != nullptr) {
+      Case*& least = placeOf(*right) < placeOf(*left) ? right : left;
+      *end = least;
+      end = &least->nextInOrder;
+      least = least->nextInOrder;
+    }
+    *end = left != nullptr ? left : right;
+    return first;
+  }
+
+  const Cases cases_;
   const size_t count_;
   const size_t first_;
   Case* inOrder_ = nullptr;  // linked through nextInOrder
