@@ -15,6 +15,7 @@ using weft::aligned_storage;
 using weft::alignUp;
 using weft::Allocation;
 using weft::Allocator;
+using weft::AnyCase;
 using weft::assert_has_bound_scheduler;
 using weft::async;
 using weft::autoPartitioner;
