@@ -36,16 +36,17 @@
 //
 // The headers of weft/parallel declare them:
 // - for.h: parallelFor(range, f[, token])
-// - reduce.h: parallelReduce(range, init[, reduce]), parallelMapReduce(range, init, map[, reduce])
-// - transform.h: parallelTransform(range, out, f)
-// - scan.h: parallelScan(range, out[, op]), parallelExclusiveScan(range, out, init[, op])
-// - sort.h: parallelSort(range[, less]), parallelStableSort(range[, less])
+// - reduce.h: parallelReduce(range, init[, reduce[, token]]),
+//   parallelMapReduce(range, init, map[, reduce[, token]])
+// - transform.h: parallelTransform(range, out, f[, token])
+// - scan.h: parallelScan(range, out[, op[, token]]), parallelExclusiveScan(range, out, init[, op[, token]])
+// - sort.h: parallelSort(range[, less[, token]]), parallelStableSort(range[, less[, token]])
 // - find.h: parallelFind(range, predicate[, token])
 // - any_of.h: parallelAnyOf(range, predicate), parallelAllOf(...), parallelNoneOf(...)
 // - count.h: parallelCountIf(range, predicate)
 // - min_element.h: parallelMinElement(range[, less]), parallelMaxElement(range[, less])
 // - merge.h: parallelMerge(first, second, out[, less])
-// - pipeline.h: parallelPipeline(maxTokens, stages...), with the stages of stage.h
+// - pipeline.h: parallelPipeline(maxTokens, stages...[, token]), with the stages of stage.h
 //
 // A range may also be two iterators, two integers, irange(begin, end[, step]) of irange.h, blocks2D() of
 // blocks2d.h, or what partitioner.h makes of a range: autoPartitioner(range[, grain]),

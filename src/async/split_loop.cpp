@@ -22,7 +22,7 @@ struct SplitLoop::Half : TaskNode {
     ++local->numHalves;
     self.loop.capture(self.exception, [&self, local] {
       if (self.loop.evenGrain_ != 0) {
-        self.loop.splitEvenly(self.stretch);
+        self.loop.goOnEvenly(self.stretch);
       } else {
         self.stretch.pace.begin();
         self.loop.runPieces(self.stretch, local, true);
@@ -54,7 +54,7 @@ void SplitLoop::runLazily(Stretch& all) {
 void SplitLoop::runEvenly(Stretch& all, size_t grain, bool isForkedAlways) {
   evenGrain_ = grain;
   isForkedAlways_ = isForkedAlways;
-  splitEvenly(all);
+  goOnEvenly(all);
 }
 
 // `local` is null where no scheduler is bound, so that nothing may be pushed, and nobody else has a turn.
@@ -99,12 +99,16 @@ bool SplitLoop::letOthersRunInTurn(LocalDeque* local) {
   return local->letOthersRunInTurn();
 }
 
+// Each part begins right after one of these looks. After a stop, no other node of the tree is visited.
+void SplitLoop::goOnEvenly(Stretch& stretch) {
+  if (!isStopped()) [[likely]] {
+    splitEvenly(stretch);
+  }
+}
+
 void SplitLoop::splitEvenly(Stretch& stretch) {
   LocalDeque* local = ownLocalDeque();
   if (stretch.count <= evenGrain_) {
-    if (isStopped()) [[unlikely]] {
-      return;
-    }
     if (stretch.pace.isMeasured()) {
       stretch.pace.begin();
       runPieces(stretch, local, false);
@@ -143,7 +147,7 @@ bool SplitLoop::runHalves(Stretch& first, Stretch& second, LocalDeque* local) {
   exception.rethrow();
   half.exception.rethrow();
   if (isLeft && evenGrain_ != 0) {
-    splitEvenly(second);
+    goOnEvenly(second);
     return false;
   }
   return isLeft;

@@ -130,6 +130,7 @@ check("(void)weft::parallelReduce(none, numbers, 0);" "${begins}")
 set(twoValues "reduce cannot be called with two values of the type of .init.")
 check("(void)weft::parallelReduce(numbers, 0, [](int) { return 1; });" "${twoValues}")
 check("(void)weft::parallelReduce(numbers, std::plus<>(), 0);" "${twoValues}")
+check("(void)weft::parallelReduce(numbers, 0, std::stop_token());" "${twoValues}")
 check("(void)weft::parallelMapReduce(numbers, 0, std::negate<>(), [](int) { return 1; });" "${twoValues}")
 check("int array[3] = {}; (void)weft::parallelReduce(array, array + 3, 0);
   (void)weft::parallelReduce(array, 0, std::plus<>());
@@ -140,6 +141,7 @@ set(less "call less.a, b. with two elements that are const, and it returns a boo
 check("weft::parallelSort(numbers, [](int) { return true; });" "${less}")
 check("weft::parallelStableSort(numbers.begin(), numbers.end(), [](int, int) { return std::string(); });" "${less}")
 check("struct None {}; std::vector<None> all; weft::parallelSort(all);" "${less}")
+check("weft::parallelSort(numbers, std::stop_token());" "${less}")
 
 set(tells "the predicate of a parallel algorithm tells whether it is true of an element")
 set(text "[](int) { return std::string(); }")
@@ -168,6 +170,8 @@ set(source "the first stage of a parallelPipeline.. is called without arguments,
 set(further "a stage of a parallelPipeline.. cannot be called with what the stage before returns")
 set(numbers "weft::serialStage([] { return std::optional<int>(1); })")
 check("weft::parallelPipeline(4, [] { return 1; });" "${stages}")
+check("weft::parallelPipeline(4, std::stop_token());" "a parallelPipeline.. needs at least one stage")
+check("weft::parallelPipeline(4, ${numbers}, std::stop_token(), weft::parallelStage([](int) {}));" "${stages}")
 check("weft::parallelPipeline(4);" "a parallelPipeline.. needs at least one stage")
 check("weft::parallelPipeline(4, weft::serialStage([] { return 1; }));" "${source}")
 check("weft::parallelPipeline(4, weft::serialStage([](int) { return std::optional<int>(); }));" "${source}")

@@ -7,16 +7,14 @@
 #include "weft/detail/base/macros_begin.h"
 
 #include <cstddef>
-#include <stdexcept>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "weft/detail/base/callable.h"
-#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/forkjoin/run_on.h"
-#include "weft/detail/parallel/pipeline.h"
 #include "weft/detail/parallel/pipeline_core.h"
+#include "weft/detail/parallel/stop.h"
 #include "weft/executor.h"
 #include "weft/parallel/stage.h"
 
@@ -33,27 +31,19 @@ namespace weft::inline v0_1 {
 // A serial stage sees the items in the order of the first stage. If a stage waits, other items go on.
 // Allocates no memory. A large `maxTokens` costs nothing, since an item begins only once the one before it is
 // made. Without a bound scheduler or idle workers the items go through one by one. Suspends the fiber until
-// all items are through.
+// all items are through. A std::stop_token may follow the stages. Once a stop of it is requested, the first
+// stage is not called any more, and the items on their way go on to the end; nothing is thrown.
 // Requires: a parallel stage may be called on several threads at the same time.
 // Errors: once all stages have returned, throws the exception of the earliest item whose stage threw. The
 // other items that have not reached the end are dropped. Throws std::invalid_argument if maxTokens is less
 // than 1.
 template <class... Stages>
 void parallelPipeline(std::ptrdiff_t maxTokens, Stages&&... stages) {
-  static_assert(
-      sizeof...(Stages) >= 1,
-      "a parallelPipeline() needs at least one stage: parallelPipeline(maxTokens, serialStage(f), ...).");
-  if constexpr (sizeof...(Stages) == 0) {
-    return;
-  } else if constexpr (!detail::assertStages<std::remove_cvref_t<Stages>...>()) {
-    return;
+  if constexpr (detail::kEndsWithToken<Stages...>) {
+    detail::runStoppablePipeline(maxTokens, std::tie(stages...),
+                                 std::make_index_sequence<sizeof...(Stages) - 1>());
   } else {
-    if (maxTokens < 1) [[unlikely]] {
-      detail::throwOrDie(std::invalid_argument(
-          "parallelPipeline() needs at least one token to take an item through its stages."));
-    }
-    detail::Pipeline<std::remove_reference_t<Stages>...> pipeline(std::tie(stages...));
-    pipeline.run(static_cast<size_t>(maxTokens));
+    detail::runPipeline(maxTokens, detail::NeverStops(), stages...);
   }
 }
 

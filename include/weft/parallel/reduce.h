@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -29,19 +30,21 @@ namespace weft::inline v0_1 {
 // Returns: `reduce(init, reduce(a, reduce(b, ...)))` in the order of the elements, with parentheses anywhere.
 // Requires: an element converts implicitly to T, the type of `init`. T can be moved and assigned. reduce(T,
 // T) and reduce(T, element) give a T, are associative, and may be called on several threads at the same time.
+// Errors: TaskCanceled if a stop of `token` is requested before it returns, since the value lacks elements.
 template <detail::Partitionable Range, class T, detail::Operation<T> Reduce = std::plus<>>
-T parallelReduce(Range&& range, T init, Reduce&& reduce = {}) {
+T parallelReduce(Range&& range, T init, Reduce&& reduce = {}, const std::stop_token& token = {}) {
   return detail::reduceOf(detail::partition(std::forward<Range>(range)), std::move(init), detail::kIdentity,
-                          reduce);
+                          reduce, token);
 }
 template <class Begin, class End, class T, detail::Operation<T> Reduce = std::plus<>>
   requires detail::Endpoints<Begin, End>
-T parallelReduce(Begin begin, End end, T init, Reduce&& reduce = {}) {
-  return detail::reduceOf(detail::partition(begin, end), std::move(init), detail::kIdentity, reduce);
+T parallelReduce(Begin begin, End end, T init, Reduce&& reduce = {}, const std::stop_token& token = {}) {
+  return detail::reduceOf(detail::partition(begin, end), std::move(init), detail::kIdentity, reduce, token);
 }
 template <class Element, class T, detail::Operation<T> Reduce = std::plus<>>
-T parallelReduce(std::initializer_list<Element> elements, T init, Reduce&& reduce = {}) {
-  return detail::reduceOf(detail::partition(elements), std::move(init), detail::kIdentity, reduce);
+T parallelReduce(std::initializer_list<Element> elements, T init, Reduce&& reduce = {},
+                 const std::stop_token& token = {}) {
+  return detail::reduceOf(detail::partition(elements), std::move(init), detail::kIdentity, reduce, token);
 }
 
 // As parallelReduce(), with map(element) in the place of each element.
@@ -50,33 +53,36 @@ T parallelReduce(std::initializer_list<Element> elements, T init, Reduce&& reduc
 //   const size_t total = weft::parallelMapReduce(files, size_t{0}, sizeOf);
 // Requires: `map` may be called on several threads at the same time.
 template <detail::Partitionable Range, class T, class Map, detail::Operation<T> Reduce = std::plus<>>
-T parallelMapReduce(Range&& range, T init, Map&& map, Reduce&& reduce = {}) {
-  return detail::reduceOf(detail::partition(std::forward<Range>(range)), std::move(init), map, reduce);
+T parallelMapReduce(Range&& range, T init, Map&& map, Reduce&& reduce = {},
+                    const std::stop_token& token = {}) {
+  return detail::reduceOf(detail::partition(std::forward<Range>(range)), std::move(init), map, reduce, token);
 }
 template <class Begin, class End, class T, class Map, detail::Operation<T> Reduce = std::plus<>>
   requires detail::Endpoints<Begin, End>
-T parallelMapReduce(Begin begin, End end, T init, Map&& map, Reduce&& reduce = {}) {
-  return detail::reduceOf(detail::partition(begin, end), std::move(init), map, reduce);
+T parallelMapReduce(Begin begin, End end, T init, Map&& map, Reduce&& reduce = {},
+                    const std::stop_token& token = {}) {
+  return detail::reduceOf(detail::partition(begin, end), std::move(init), map, reduce, token);
 }
 template <class Element, class T, class Map, detail::Operation<T> Reduce = std::plus<>>
-T parallelMapReduce(std::initializer_list<Element> elements, T init, Map&& map, Reduce&& reduce = {}) {
-  return detail::reduceOf(detail::partition(elements), std::move(init), map, reduce);
+T parallelMapReduce(std::initializer_list<Element> elements, T init, Map&& map, Reduce&& reduce = {},
+                    const std::stop_token& token = {}) {
+  return detail::reduceOf(detail::partition(elements), std::move(init), map, reduce, token);
 }
 
 template <detail::Partitionable Range, class T, class Reduce>
   requires(!detail::Operation<Reduce, T> && !detail::Endpoints<std::decay_t<Range>, T>)
-T parallelReduce(Range&&, T init, Reduce&&) {
+T parallelReduce(Range&&, T init, Reduce&&, const std::stop_token& = {}) {
   static_assert(detail::kAlwaysFalse<Reduce>,
                 "parallelReduce(range, init, reduce): reduce cannot be called with two values "
-                "of the type of `init`.");
+                "of the type of `init`. A stop token comes after it.");
   return init;
 }
 template <detail::Partitionable Range, class T, class Map, class Reduce>
   requires(!detail::Operation<Reduce, T> && !detail::Endpoints<std::decay_t<Range>, T>)
-T parallelMapReduce(Range&&, T init, Map&&, Reduce&&) {
+T parallelMapReduce(Range&&, T init, Map&&, Reduce&&, const std::stop_token& = {}) {
   static_assert(detail::kAlwaysFalse<Reduce>,
                 "parallelMapReduce(range, init, map, reduce): reduce cannot be called with two values "
-                "of the type of `init`.");
+                "of the type of `init`. A stop token comes after it.");
   return init;
 }
 

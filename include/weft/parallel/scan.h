@@ -8,11 +8,13 @@
 
 #include <functional>
 #include <initializer_list>
+#include <stop_token>
 #include <utility>
 
 #include "weft/detail/forkjoin/run_on.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/scan.h"
+#include "weft/detail/parallel/stop.h"
 #include "weft/executor.h"
 
 namespace weft::inline v0_1 {
@@ -29,35 +31,40 @@ namespace weft::inline v0_1 {
 // Requires: T is the type of `init`, or else of the elements. T can be copied and assigned. op(T, T) gives a
 // T, is associative, and may be called on several threads at the same time. `out` is a forward iterator to as
 // many assignable elements, not to the bits of a vector<bool>.
+// Errors: TaskCanceled if a stop of `token` is requested before it returns, since totals are missing.
 template <detail::Partitionable Range, class Out,
           detail::Operation<detail::ElementOf<Range>> Op = std::plus<>>
-Out parallelScan(Range&& range, Out out, Op&& op = {}) {
+Out parallelScan(Range&& range, Out out, Op&& op = {}, const std::stop_token& token = {}) {
   return detail::scanOf<detail::ElementOf<Range>>(detail::partition(std::forward<Range>(range)), out, op, {},
-                                                  true);
+                                                  true, token);
 }
 template <detail::Partitionable Range, class Out, class Op, class T>
-  requires detail::Operation<Op, T>
-Out parallelScan(Range&& range, Out out, Op&& op, T init) {
-  return detail::scanOf<T>(detail::partition(std::forward<Range>(range)), out, op, std::move(init), true);
+  requires(!detail::StopToken<T> && detail::Operation<Op, T>)
+Out parallelScan(Range&& range, Out out, Op&& op, T init, const std::stop_token& token = {}) {
+  return detail::scanOf<T>(detail::partition(std::forward<Range>(range)), out, op, std::move(init), true,
+                           token);
 }
 template <class T, class Out, detail::Operation<T> Op = std::plus<>>
-Out parallelScan(std::initializer_list<T> elements, Out out, Op&& op = {}) {
-  return detail::scanOf<T>(detail::partition(elements), out, op, {}, true);
+Out parallelScan(std::initializer_list<T> elements, Out out, Op&& op = {},
+                 const std::stop_token& token = {}) {
+  return detail::scanOf<T>(detail::partition(elements), out, op, {}, true, token);
 }
 template <class Element, class Out, class Op, class T>
-  requires detail::Operation<Op, T>
-Out parallelScan(std::initializer_list<Element> elements, Out out, Op&& op, T init) {
-  return detail::scanOf<T>(detail::partition(elements), out, op, std::move(init), true);
+  requires(!detail::StopToken<T> && detail::Operation<Op, T>)
+Out parallelScan(std::initializer_list<Element> elements, Out out, Op&& op, T init,
+                 const std::stop_token& token = {}) {
+  return detail::scanOf<T>(detail::partition(elements), out, op, std::move(init), true, token);
 }
 template <class Begin, class End, detail::Endpoint Out, class Op = std::plus<>>
   requires detail::Endpoints<Begin, End>
-Out parallelScan(Begin begin, End end, Out out, Op&& op = {}) {
-  return detail::scanOf<detail::ElementOf<Begin, End>>(detail::partition(begin, end), out, op, {}, true);
+Out parallelScan(Begin begin, End end, Out out, Op&& op = {}, const std::stop_token& token = {}) {
+  return detail::scanOf<detail::ElementOf<Begin, End>>(detail::partition(begin, end), out, op, {}, true,
+                                                       token);
 }
 template <class Begin, class End, class Out, class Op, class T>
-  requires detail::Endpoints<Begin, End>
-Out parallelScan(Begin begin, End end, Out out, Op&& op, T init) {
-  return detail::scanOf<T>(detail::partition(begin, end), out, op, std::move(init), true);
+  requires(detail::Endpoints<Begin, End> && !detail::StopToken<T>)
+Out parallelScan(Begin begin, End end, Out out, Op&& op, T init, const std::stop_token& token = {}) {
+  return detail::scanOf<T>(detail::partition(begin, end), out, op, std::move(init), true, token);
 }
 
 // Writes for each element the total of those before it, as std::exclusive_scan does: init, op(init, a), ...
@@ -65,17 +72,20 @@ Out parallelScan(Begin begin, End end, Out out, Op&& op, T init) {
 //
 //   weft::parallelExclusiveScan(lengths, begins.begin(), size_t{0});
 template <detail::Partitionable Range, class Out, class T, detail::Operation<T> Op = std::plus<>>
-Out parallelExclusiveScan(Range&& range, Out out, T init, Op&& op = {}) {
-  return detail::scanOf<T>(detail::partition(std::forward<Range>(range)), out, op, std::move(init), false);
+Out parallelExclusiveScan(Range&& range, Out out, T init, Op&& op = {}, const std::stop_token& token = {}) {
+  return detail::scanOf<T>(detail::partition(std::forward<Range>(range)), out, op, std::move(init), false,
+                           token);
 }
 template <class Element, class Out, class T, detail::Operation<T> Op = std::plus<>>
-Out parallelExclusiveScan(std::initializer_list<Element> elements, Out out, T init, Op&& op = {}) {
-  return detail::scanOf<T>(detail::partition(elements), out, op, std::move(init), false);
+Out parallelExclusiveScan(std::initializer_list<Element> elements, Out out, T init, Op&& op = {},
+                          const std::stop_token& token = {}) {
+  return detail::scanOf<T>(detail::partition(elements), out, op, std::move(init), false, token);
 }
 template <class Begin, class End, class Out, class T, detail::Operation<T> Op = std::plus<>>
   requires detail::Endpoints<Begin, End>
-Out parallelExclusiveScan(Begin begin, End end, Out out, T init, Op&& op = {}) {
-  return detail::scanOf<T>(detail::partition(begin, end), out, op, std::move(init), false);
+Out parallelExclusiveScan(Begin begin, End end, Out out, T init, Op&& op = {},
+                          const std::stop_token& token = {}) {
+  return detail::scanOf<T>(detail::partition(begin, end), out, op, std::move(init), false, token);
 }
 
 // Calls parallelScan(args...) in a task of `executor`, as parallelFor() with an executor does.

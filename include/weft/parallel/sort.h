@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <iterator>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/quicksort.h"
 #include "weft/detail/parallel/sort.h"
+#include "weft/detail/parallel/stop.h"
 #include "weft/executor.h"
 
 namespace weft::inline v0_1 {
@@ -31,17 +33,29 @@ namespace weft::inline v0_1 {
 // strict weak order, such as std::less_equal, the final order is unspecified.
 // Errors: throws what escapes `less`, once no thread touches the elements any more. All elements are still
 // there, in an unspecified order. What escapes a move of an element is thrown too. Then that element, and the
-// one with which it was being exchanged, may be lost.
+// one with which it was being exchanged, may be lost. Throws TaskCanceled, as `less` might, if a stop of
+// `token` is requested before it returns.
 template <detail::Endpoint Iterator, class End, class Less = std::less<>>
   requires detail::Endpoints<Iterator, End>
 void parallelSort(Iterator first, End end, Less&& less = {}) {
   detail::sortWith<detail::Quicksort>(first, end, less, "parallelSort");
+}
+template <detail::Endpoint Iterator, class End, class Less>
+  requires detail::Endpoints<Iterator, End>
+void parallelSort(Iterator first, End end, Less&& less, const std::stop_token& token) {
+  detail::sortWith<detail::Quicksort>(first, end, less, "parallelSort", detail::StopsBy{&token});
 }
 template <detail::Partitionable Range, class Less = std::less<>>
   requires(!detail::Endpoints<std::decay_t<Range>, std::decay_t<Less>>)
 void parallelSort(Range&& range, Less&& less = {}) {
   if constexpr (detail::assertNoPartitioner<Range>()) {
     weft::parallelSort(std::begin(range), std::end(range), less);
+  }
+}
+template <detail::Partitionable Range, class Less>
+void parallelSort(Range&& range, Less&& less, const std::stop_token& token) {
+  if constexpr (detail::assertNoPartitioner<Range>()) {
+    weft::parallelSort(std::begin(range), std::end(range), less, token);
   }
 }
 
@@ -52,11 +66,22 @@ template <detail::Endpoint Iterator, class End, class Less = std::less<>>
 void parallelStableSort(Iterator first, End end, Less&& less = {}) {
   detail::sortWith<detail::MergeSort>(first, end, less, "parallelStableSort");
 }
+template <detail::Endpoint Iterator, class End, class Less>
+  requires detail::Endpoints<Iterator, End>
+void parallelStableSort(Iterator first, End end, Less&& less, const std::stop_token& token) {
+  detail::sortWith<detail::MergeSort>(first, end, less, "parallelStableSort", detail::StopsBy{&token});
+}
 template <detail::Partitionable Range, class Less = std::less<>>
   requires(!detail::Endpoints<std::decay_t<Range>, std::decay_t<Less>>)
 void parallelStableSort(Range&& range, Less&& less = {}) {
   if constexpr (detail::assertNoPartitioner<Range>()) {
     weft::parallelStableSort(std::begin(range), std::end(range), less);
+  }
+}
+template <detail::Partitionable Range, class Less>
+void parallelStableSort(Range&& range, Less&& less, const std::stop_token& token) {
+  if constexpr (detail::assertNoPartitioner<Range>()) {
+    weft::parallelStableSort(std::begin(range), std::end(range), less, token);
   }
 }
 

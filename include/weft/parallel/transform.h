@@ -8,11 +8,13 @@
 
 #include <initializer_list>
 #include <stdexcept>
+#include <stop_token>
 #include <utility>
 
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/forkjoin/run_on.h"
 #include "weft/detail/parallel/partition.h"
+#include "weft/detail/parallel/stop.h"
 #include "weft/detail/parallel/transform.h"
 #include "weft/executor.h"
 
@@ -22,16 +24,17 @@ namespace weft::inline v0_1 {
 // splitting, suspension, errors and lifetimes are those of parallelFor().
 //
 //   weft::parallelTransform(names, lengths.begin(), [](const std::string& name) { return name.size(); });
-// Returns: the end of what was written.
+// Returns: the end of what was written. After a stop of `token`, elements before it may be as they were.
 // Requires: `out` is a forward iterator to as many assignable elements, not to the bits of a vector<bool>.
 // `function` may be called on several threads at the same time.
 template <detail::Partitionable Range, class Out, class F>
-Out parallelTransform(Range&& range, Out out, F&& function) {
-  return detail::transformTo(out, function, detail::partition(std::forward<Range>(range)));
+Out parallelTransform(Range&& range, Out out, F&& function, const std::stop_token& token = {}) {
+  return detail::transformTo(out, function, token, detail::partition(std::forward<Range>(range)));
 }
 template <class T, class Out, class F>
-Out parallelTransform(std::initializer_list<T> elements, Out out, F&& function) {
-  return detail::transformTo(out, function, detail::partition(elements));
+Out parallelTransform(std::initializer_list<T> elements, Out out, F&& function,
+                      const std::stop_token& token = {}) {
+  return detail::transformTo(out, function, token, detail::partition(elements));
 }
 
 // With two ranges, writes function(a, b) for each pair of elements.
@@ -40,8 +43,9 @@ Out parallelTransform(std::initializer_list<T> elements, Out out, F&& function) 
 // The first range may be two iterators, and the second one its first iterator, as for std::transform.
 // Errors: std::invalid_argument if the second range is shorter than the first.
 template <class First, class Second, class Out, class F>
-  requires(!Executor<First>)
-Out parallelTransform(First&& first, Second&& second, Out out, F&& function) {
+  requires(!Executor<First> && !detail::StopToken<F>)
+Out parallelTransform(First&& first, Second&& second, Out out, F&& function,
+                      const std::stop_token& token = {}) {
   if constexpr (detail::Partitionable<First> && detail::Partitionable<Second>) {
     const auto range = detail::partition(std::forward<First>(first));
     const auto other = detail::partition(std::forward<Second>(second));
@@ -49,15 +53,16 @@ Out parallelTransform(First&& first, Second&& second, Out out, F&& function) {
       detail::throwOrDie(
           std::invalid_argument("parallelTransform() got a second range that is shorter than the first."));
     }
-    return detail::transformTo(out, function, range, other.first);
+    return detail::transformTo(out, function, token, range, other.first);
   } else {
-    return detail::transformTo(out, function, detail::partition(first, second));
+    return detail::transformTo(out, function, token, detail::partition(first, second));
   }
 }
 template <class Begin, class End, detail::Endpoint Other, class Out, class F>
-  requires detail::Endpoints<Begin, End>
-Out parallelTransform(Begin begin, End end, Other other, Out out, F&& function) {
-  return detail::transformTo(out, function, detail::partition(begin, end), other);
+  requires(detail::Endpoints<Begin, End> && !detail::StopToken<F>)
+Out parallelTransform(Begin begin, End end, Other other, Out out, F&& function,
+                      const std::stop_token& token = {}) {
+  return detail::transformTo(out, function, token, detail::partition(begin, end), other);
 }
 
 // Calls parallelTransform(args...) in a task of `executor`, as parallelFor() with an executor does.

@@ -21,19 +21,19 @@ namespace weft::inline v0_1::detail {
 
 // Merge sort whose halves are forked. A merge of two sorted halves is cut in two. Exchanging the parts
 // between the cuts leaves two independent merges (Kim and Kutzner, "Stable Minimum Storage Merging by
-// Symmetric Comparisons", ESA 2004). Short merges use a buffer. If the comparator throws, no element is lost.
-// If a move throws, only elements that are being moved or exchanged are. After some steps others have their
-// turn on this thread.
-template <class Iterator, class Less>
+// Symmetric Comparisons", ESA 2004). Short merges use a buffer. If the comparator or a stop throws, no
+// element is lost. If a move throws, only elements that are being moved or exchanged are. After some steps
+// others have their turn on this thread.
+template <class Iterator, class Less, class Stop>
 class MergeSort {
  public:
-  explicit MergeSort(Less& less) : less_(less) {}
+  MergeSort(Less& less, Stop stop) : less_(less), stop_(stop) {}
 
   void sort(Iterator first, Iterator last) {
     const Difference count = last - first;
     const auto forEachThread = static_cast<Difference>(grainForEachThread(static_cast<size_t>(count)));
     if (forEachThread >= count) {
-      Alone alone;
+      Alone alone(stop_);
       sortAlone(first, last, alone);
       return;
     }
@@ -46,10 +46,11 @@ class MergeSort {
   using Value = std::iter_value_t<Iterator>;
   using Buffer = std::vector<Value>;
 
-  using Steps = StepCount<kIsCheap<Less, Value>>;
+  using Steps = StepCount<kIsCheap<Less, Value>, Stop>;
 
   // What a thread needs to sort or merge alone.
   struct Alone {
+    explicit Alone(Stop stop) : steps(stop) {}
     Buffer buffer;
     Steps steps;
   };
@@ -62,7 +63,7 @@ class MergeSort {
 
   void sortPart(Iterator first, Iterator last) {
     if (last - first <= kSortedAlone) {
-      Alone alone;
+      Alone alone(stop_);
       sortAlone(first, last, alone);
       return;
     }
@@ -73,7 +74,7 @@ class MergeSort {
 
   void merge(Iterator first, Iterator middle, Iterator last) {
     if (last - first <= mergedAlone_) {
-      Alone alone;
+      Alone alone(stop_);
       mergeAlone(first, middle, last, alone);
       alone.steps.letOthersRun();
       return;
@@ -141,9 +142,10 @@ class MergeSort {
     }
   }
 
-  // Moves the buffer back from `from` on, even if a move throws. `thrown` keeps the first exception.
+  // Moves the buffer back from `from` on, even if a move throws or a stop is requested. `thrown` keeps the
+  // first exception.
   static void moveBack(typename Buffer::iterator from, Iterator to, Alone& alone, EscapedException& thrown) {
-    alone.steps.inPieces(from, alone.buffer.end(), [&](auto begin, auto end) {
+    alone.steps.template inPieces<false>(from, alone.buffer.end(), [&](auto begin, auto end) {
       if constexpr (kMovesNeverThrow) {
         to = std::move(begin, end, to);
       } else {
@@ -160,6 +162,7 @@ class MergeSort {
 
   Less& less_;
   Difference mergedAlone_ = 0;
+  [[no_unique_address]] Stop stop_;
 };
 
 }  // namespace weft::inline v0_1::detail

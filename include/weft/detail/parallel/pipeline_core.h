@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <stdexcept>
+#include <stop_token>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -15,6 +17,8 @@
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/forkjoin/fork_join.h"
+#include "weft/detail/parallel/pipeline.h"
+#include "weft/detail/parallel/stop.h"
 #include "weft/mutex.h"
 #include "weft/parallel/stage.h"
 #include "weft/tsa.h"
@@ -60,10 +64,11 @@ class StageGate {
 // at a stage for the turn of its item. The item whose turn it is waits for no other item, so that all get on.
 // After each stage, where the token holds no lock, other fibers and tasks of its thread have their turn. A
 // token that has its first item pushes the next token: there are no more tokens than items.
-template <class... Stages>
+// Once a stop is requested, tokens fetch no more items.
+template <class Stop, class... Stages>
 class Pipeline {
  public:
-  explicit Pipeline(std::tuple<Stages&...> stages) : stages_(stages) {}
+  Pipeline(Stop stop, std::tuple<Stages&...> stages) : stages_(stages), stop_(stop) {}
 
   void run(size_t numTokens) {
     tokensLeft_ = numTokens - 1;
@@ -125,7 +130,7 @@ class Pipeline {
 
   template <class Made>
   void fetchInto(Made& made, uint64_t& item, bool* next) {
-    if (hasEnded_ || isStopped()) {
+    if (hasEnded_ || isStopped() || stop_.isStopped()) {
       return;
     }
     item = numMade_++;
@@ -199,6 +204,7 @@ class Pipeline {
   bool isStopped() const { return isStopped_.load(std::memory_order_relaxed); }
 
   std::tuple<Stages&...> stages_;
+  [[no_unique_address]] Stop stop_;
   StageGate gates_[kNumStages];
   mutex sourceMutex_;
   bool hasEnded_ = false;  // guarded by sourceMutex_
@@ -209,5 +215,39 @@ class Pipeline {
   uint64_t thrownBy_ = 0;               // guarded by thrownMutex_
   std::atomic<bool> isStopped_{false};  // false -> true, by a token whose stage has thrown
 };
+
+template <class Stop, class... Stages>
+void runPipeline(std::ptrdiff_t maxTokens, Stop stop, Stages&... stages) {
+  static_assert(
+      sizeof...(Stages) >= 1,
+      "a parallelPipeline() needs at least one stage: parallelPipeline(maxTokens, serialStage(f), ...).");
+  if constexpr (sizeof...(Stages) == 0) {
+    return;
+  } else if constexpr (!detail::assertStages<std::remove_cv_t<Stages>...>()) {
+    return;
+  } else {
+    if (maxTokens < 1) [[unlikely]] {
+      detail::throwOrDie(std::invalid_argument(
+          "parallelPipeline() needs at least one token to take an item through its stages."));
+    }
+    Pipeline<Stop, Stages...> pipeline(stop, std::tie(stages...));
+    pipeline.run(static_cast<size_t>(maxTokens));
+  }
+}
+
+template <class... Args>
+inline constexpr bool kEndsWithToken = false;
+template <class Arg>
+inline constexpr bool kEndsWithToken<Arg> = StopToken<Arg>;
+template <class First, class Second, class... Others>
+inline constexpr bool kEndsWithToken<First, Second, Others...> = kEndsWithToken<Second, Others...>;
+
+// The last of `args` is the token.
+template <class... Args, size_t... kIndex>
+void runStoppablePipeline(std::ptrdiff_t maxTokens, const std::tuple<Args&...>& args,
+                          std::index_sequence<kIndex...>) {
+  const std::stop_token& token = std::get<sizeof...(kIndex)>(args);
+  detail::runPipeline(maxTokens, StopsBy{&token}, std::get<kIndex>(args)...);
+}
 
 }  // namespace weft::inline v0_1::detail

@@ -16,6 +16,7 @@
 #include "weft/detail/base/random.h"
 #include "weft/detail/forkjoin/fork_join.h"
 #include "weft/detail/parallel/step_count.h"
+#include "weft/detail/parallel/stop.h"
 
 namespace weft::inline v0_1::detail {
 
@@ -27,16 +28,16 @@ namespace weft::inline v0_1::detail {
 // part are split off at once. After an uneven partition, the next pivot's candidates are exchanged with
 // others. After too many uneven partitions a sort that is never quadratic does the rest.
 //
-// No element is held outside the range while a comparator that may throw is called, so none is lost. Each
+// No element is held outside the range while a comparator or a stop may throw, so none is lost. Each
 // loop ends at an end of its part, whatever the comparator says: one that is no strict weak order, such as
 // std::less_equal, makes it touch nothing outside the range, unlike std::sort.
 //
 // After some steps others have their turn on this thread. Comparisons are counted one by one, but numbers of
 // a partition by the piece: counting each would cost as much as its comparison.
-template <class Iterator, class Less>
+template <class Iterator, class Less, class Stop>
 class Quicksort {
  public:
-  explicit Quicksort(Less& less) : less_(less) {}
+  Quicksort(Less& less, Stop stop) : less_(less), steps_(stop), stop_(stop) {}
 
   void sort(Iterator first, Iterator last) {
     if (last - first <= kFewElements || !isSorted(first, last)) {
@@ -48,7 +49,7 @@ class Quicksort {
   using Value = std::iter_value_t<Iterator>;
   using Difference = std::iter_difference_t<Iterator>;
 
-  using Steps = StepCount<kIsCheap<Less, Value>>;
+  using Steps = StepCount<kIsCheap<Less, Value>, Stop>;
 
   static constexpr Difference kFewElements = 24;
   static constexpr Difference kManyElements = 128;
@@ -56,6 +57,9 @@ class Quicksort {
   static constexpr Difference kUneven = 8;
   static constexpr bool kAreNumbers =
       std::is_arithmetic_v<Value> && std::is_same_v<std::iter_reference_t<Iterator>, Value&>;
+  // Cheap steps are not counted among few elements.
+  static constexpr bool kFewNeverThrow = std::is_nothrow_invocable_v<Less&, const Value&, const Value&> &&
+                                         (std::is_same_v<Stop, NeverStops> || kIsCheap<Less, Value>);
 
   bool isLess(const Value& left, const Value& right) {
     steps_.add(1);
@@ -125,7 +129,7 @@ class Quicksort {
     }
     // For the steps of another fiber.
     const auto sortLonger = [&] {
-      Quicksort(less_).sortPart(longer.first, longer.last, unevenLeft, longer.isFirst);
+      Quicksort(less_, stop_).sortPart(longer.first, longer.last, unevenLeft, longer.isFirst);
     };
     Child<decltype(sortLonger)> child(sortLonger);
     local->fork(child);
@@ -172,14 +176,14 @@ class Quicksort {
   void sortAlone(Iterator first, Iterator last) {
     if (last - first > kFewElements) {
       heapSort(first, last);
-    } else if constexpr (std::is_nothrow_invocable_v<Less&, const Value&, const Value&>) {
+    } else if constexpr (kFewNeverThrow) {
       insertionSortHolding(first, last);
     } else {
       insertionSort(first, last);
     }
   }
 
-  // For comparators that cannot throw.
+  // Where neither a comparator nor a stop can throw.
   void insertionSortHolding(Iterator first, Iterator last) {
     for (Iterator it = first; it != last; ++it) {
       Value value = std::move(*it);
@@ -286,6 +290,7 @@ class Quicksort {
 
   Less& less_;
   Steps steps_;
+  [[no_unique_address]] Stop stop_;
 };
 
 }  // namespace weft::inline v0_1::detail

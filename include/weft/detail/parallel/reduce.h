@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/cancellation.h"
 #include "weft/detail/base/callable.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
@@ -47,22 +48,24 @@ struct ReduceBody {
 };
 
 template <class Iterator, class T, class Map, class Reduce>
-T reduceFrom(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce) {
+T reduceFrom(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce,
+             const std::stop_token& token) {
   detail::assertCallable(map, "parallelReduce");
   detail::assertCallable(reduce, "parallelReduce");
   if (range.count == 0) {
+    weft::interruptionPoint(token);
     return init;
   }
   using Body = ReduceBody<T, Map, Reduce>;
   Body body{map, reduce};
   typename Body::Result total;
-  const std::stop_token never;
-  LoopOver<Body, Iterator> loop(body, never, "parallelReduce");
+  LoopOver<Body, Iterator> loop(body, token, "parallelReduce");
   if (range.grain != 0 || range.isStatic) {
     loop.evenly(range.first, range.count, range.grain, detail::grainForEachThread(range.count), false, total);
   } else {
     loop.lazily(range.first, range.count, 0, total);
   }
+  weft::interruptionPoint(token);  // the total may lack elements
   return reduce(std::move(init), std::move(*total));
 }
 
@@ -98,13 +101,14 @@ constexpr bool assertReducible() {
 }
 
 template <class Iterator, class T, class Map, class Reduce>
-T reduceOf(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce) {
+T reduceOf(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce,
+           const std::stop_token& token = {}) {
   if constexpr (detail::assertElementFunction<Map, Iterator>()) {
     using Mapped = std::invoke_result_t<Map&, decltype(*std::declval<Iterator&>())>;
     if constexpr (!detail::assertAssignable<T>()) {
       return init;
     } else if constexpr (detail::assertReducible<T, Mapped, Reduce>()) {
-      return detail::reduceFrom(range, std::move(init), map, reduce);
+      return detail::reduceFrom(range, std::move(init), map, reduce, token);
     }
   }
   return init;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/cancellation.h"
 #include "weft/detail/base/callable.h"
 #include "weft/detail/forkjoin/fork_join.h"
 #include "weft/detail/parallel/for.h"
@@ -74,15 +75,16 @@ struct ScanBody {
 template <class Cursor, class Out, class T>
 struct ScanStretch {
   template <class Op>
-  void sum(Op& op) {
-    runAlone(ReduceBody<T, const Identity, Op>{kIdentity, op}, in);
+  void sum(Op& op, const std::stop_token& token) {
+    runAlone(ReduceBody<T, const Identity, Op>{kIdentity, op}, in, token);
   }
 
   // Requires: `value` is the total before the stretch, or empty if nothing is.
   template <class Op>
-  void scan(Op& op, bool isInclusive) {
+  void scan(Op& op, bool isInclusive, const std::stop_token& token) {
     const Together<Out, Cursor> places{out, {in}};
-    isInclusive ? runAlone(ScanBody<T, Op, true>{op}, places) : runAlone(ScanBody<T, Op, false>{op}, places);
+    isInclusive ? runAlone(ScanBody<T, Op, true>{op}, places, token)
+                : runAlone(ScanBody<T, Op, false>{op}, places, token);
   }
 
   Cursor in;
@@ -92,9 +94,8 @@ struct ScanStretch {
 
  private:
   template <class Body, class From>
-  void runAlone(Body body, From from) {
-    const std::stop_token never;
-    LoopOver<Body, From>(body, never, "parallelScan").alone(from, count, value);
+  void runAlone(Body body, From from, const std::stop_token& token) {
+    LoopOver<Body, From>(body, token, "parallelScan").alone(from, count, value);
   }
 };
 
@@ -112,9 +113,11 @@ size_t stretchOf(const Partition<Cursor>& range) {
 }
 
 template <class Cursor, class Out, class T, class Op>
-Out scanFrom(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> init, bool isInclusive) {
+Out scanFrom(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> init, bool isInclusive,
+             const std::stop_token& token) {
   using Stretch = ScanStretch<Cursor, Out, T>;
   if (range.count == 0) {
+    weft::interruptionPoint(token);
     return out;
   }
   const size_t length = detail::stretchOf(range);
@@ -128,20 +131,22 @@ Out scanFrom(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> i
     detail::skip(out, count);
     left -= count;
   }
-  const auto forEach = [&stretches](size_t count, auto&& function) {
-    weft::parallelFor(autoPartitioner(irange(size_t{0}, count), 1),
-                      [&](size_t i) { function(stretches[i]); });
+  const auto forEach = [&stretches, &token](size_t count, auto&& function) {
+    weft::parallelFor(
+        autoPartitioner(irange(size_t{0}, count), 1), [&](size_t i) { function(stretches[i]); }, token);
+    weft::interruptionPoint(token);  // a stretch may have been left out
   };
-  forEach(stretches.size() - 1, [&op](Stretch& stretch) { stretch.sum(op); });
+  forEach(stretches.size() - 1, [&](Stretch& stretch) { stretch.sum(op, token); });
   std::optional<T> before = std::move(init);
   for (Stretch& stretch : stretches) {
     std::optional<T> total = std::exchange(stretch.value, before);
     if (&stretch != &stretches.back()) {
       before = before ? static_cast<T>(op(std::move(*before), std::move(*total))) : std::move(*total);
       detail::letOthersRunInTurn();
+      weft::interruptionPoint(token);
     }
   }
-  forEach(stretches.size(), [&op, isInclusive](Stretch& stretch) { stretch.scan(op, isInclusive); });
+  forEach(stretches.size(), [&](Stretch& stretch) { stretch.scan(op, isInclusive, token); });
   return out;
 }
 
@@ -155,7 +160,8 @@ constexpr bool assertCopied() {
 }
 
 template <class T, class Cursor, class Out, class Op>
-Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> init, bool isInclusive) {
+Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> init, bool isInclusive,
+           const std::stop_token& token) {
   // Not joined by &&: the compiler then reports the first error only.
   if constexpr (kIsRefused<Cursor>) {
     return out;
@@ -169,7 +175,7 @@ Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> ini
     return out;
   } else {
     detail::assertCallable(op, isInclusive ? "parallelScan" : "parallelExclusiveScan");
-    return detail::scanFrom(range, out, op, std::move(init), isInclusive);
+    return detail::scanFrom(range, out, op, std::move(init), isInclusive, token);
   }
 }
 

@@ -9,8 +9,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/cancellation.h"
 #include "weft/detail/base/callable.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/parallel/partition.h"
+#include "weft/detail/parallel/stop.h"
 
 namespace weft::inline v0_1::detail {
 
@@ -51,13 +54,17 @@ constexpr bool assertSortable() {
 }
 
 // `end`: an iterator, or a sentinel of another type.
-template <template <class, class> class Sorter, class Iterator, class End, class Less>
-void sortWith(Iterator first, const End& end, Less& less, const char* what) {
+template <template <class, class, class> class Sorter, class Iterator, class End, class Less,
+          class Stop = NeverStops>
+void sortWith(Iterator first, const End& end, Less& less, const char* what, Stop stop = {}) {
   if constexpr (detail::assertSortable<Iterator, Less>()) {
     detail::assertCallable(less, what);
     const auto count = static_cast<std::iter_difference_t<Iterator>>(detail::countBetween(first, end));
     if (count > 1) {
-      Sorter<Iterator, Less>(less).sort(first, first + count);
+      Sorter<Iterator, Less, Stop>(less, stop).sort(first, first + count);
+    }
+    if (stop.isStopped()) [[unlikely]] {
+      throwOrDie(TaskCanceled());
     }
   }
 }

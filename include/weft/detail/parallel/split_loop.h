@@ -61,6 +61,7 @@ class SplitLoop {
   struct Half;
 
   void runPieces(Stretch& stretch, LocalDeque* local, bool maySplit);
+  void goOnEvenly(Stretch& stretch);
   void splitEvenly(Stretch& stretch);
   static bool letOthersRunInTurn(LocalDeque* local);
   template <class F>

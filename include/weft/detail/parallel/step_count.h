@@ -8,7 +8,10 @@
 #include <functional>
 #include <type_traits>
 
+#include "weft/cancellation.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/forkjoin/fork_join.h"
+#include "weft/detail/parallel/stop.h"
 
 namespace weft::inline v0_1::detail {
 
@@ -25,9 +28,13 @@ inline constexpr bool kIsCheap =
 //
 // 64 steps of 10 us are less than a millisecond, and 64 of a nanosecond ten times as much as a look. Steps
 // that are known to be cheap make pieces of some microseconds.
-template <bool kAreCheap>
+//
+// Once a stop is requested, the end of a piece throws TaskCanceled, as a comparator may.
+template <bool kAreCheap, class Stop = NeverStops>
 class StepCount {
  public:
+  explicit StepCount(Stop stop = {}) : stop_(stop) {}
+
   static constexpr std::ptrdiff_t kPiece = kAreCheap ? 4096 : 64;
 
   // After `count` steps.
@@ -38,26 +45,38 @@ class StepCount {
     }
   }
 
-  // Calls run(begin, end) for [begin, end), piece by piece.
-  template <class Iterator, class Run>
+  // Calls run(begin, end) for [begin, end), piece by piece. kMayStop: whether a stop may end that.
+  template <bool kMayStop = true, class Iterator, class Run>
   void inPieces(Iterator begin, Iterator end, Run&& run) {
     while (begin != end) {
       const auto count = std::min<std::ptrdiff_t>(end - begin, left_);
       const Iterator next = begin + count;
       run(begin, next);
-      add(count);
+      if constexpr (kMayStop) {
+        add(count);
+      } else if (left_ -= count; left_ <= 0) [[unlikely]] {
+        endPiece();
+      }
       begin = next;
     }
   }
 
   // Ends a piece.
   void letOthersRun() {
+    endPiece();
+    if (stop_.isStopped()) [[unlikely]] {
+      throwOrDie(TaskCanceled());
+    }
+  }
+
+ private:
+  void endPiece() {
     left_ = kPiece;
     detail::letOthersRunInTurn();
   }
 
- private:
   std::ptrdiff_t left_ = kPiece;
+  [[no_unique_address]] Stop stop_;
 };
 
 }  // namespace weft::inline v0_1::detail

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <stop_token>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -43,25 +44,27 @@ struct Together {
 };
 
 template <class Out, class F, class Iterator, class... Others>
-Out transformFrom(Out out, F& function, const Partition<Iterator>& range, Others... others) {
+Out transformFrom(Out out, F& function, const std::stop_token& token, const Partition<Iterator>& range,
+                  Others... others) {
   detail::assertCallable(function, "parallelTransform");
   using Cursor = Together<Out, Iterator, Others...>;
   const Partition<Cursor> together{{out, {range.first, others...}}, range.count, range.grain, range.isStatic};
   const auto apply = [&function](const Cursor& at) {
     std::apply([&](const auto&... in) { *at.out = function(*in...); }, at.in);
   };
-  detail::forEachOf(together, apply, {}, "parallelTransform");
+  detail::forEachOf(together, apply, token, "parallelTransform");
   detail::skip(out, range.count);
   return out;
 }
 
 template <class Out, class F, class Iterator, class... Others>
-Out transformTo(Out out, F& function, const Partition<Iterator>& range, Others... others) {
+Out transformTo(Out out, F& function, const std::stop_token& token, const Partition<Iterator>& range,
+                Others... others) {
   if constexpr (detail::assertElementFunction<F, const Iterator, const Others...>()) {
     using Result = std::invoke_result_t<F&, decltype(*std::declval<const Iterator&>()),
                                         decltype(*std::declval<const Others&>())...>;
     if constexpr (detail::assertOutput<Out, Result>() && (detail::assertMultipass<Others>() && ...)) {
-      return detail::transformFrom(out, function, range, others...);
+      return detail::transformFrom(out, function, token, range, others...);
     }
   }
   return out;

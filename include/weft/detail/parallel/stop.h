@@ -1,0 +1,25 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <concepts>
+#include <stop_token>
+#include <type_traits>
+
+// What ends an algorithm early, as a type. So an algorithm that was given no token has no look at one.
+namespace weft::inline v0_1::detail {
+
+template <class T>
+concept StopToken = std::same_as<std::remove_cvref_t<T>, std::stop_token>;
+
+struct NeverStops {
+  static constexpr bool isStopped() { return false; }
+};
+
+struct StopsBy {
+  bool isStopped() const { return token->stop_requested(); }
+  const std::stop_token* token = nullptr;
+};
+
+}  // namespace weft::inline v0_1::detail
