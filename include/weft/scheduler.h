@@ -18,6 +18,7 @@
 
 #include "weft/debug.h"
 #include "weft/detail/base/callable.h"
+#include "weft/detail/base/deadline.h"
 #include "weft/detail/base/task_batch.h"
 #include "weft/export.h"
 #include "weft/fiber.h"
@@ -159,6 +160,25 @@ class WEFT_EXPORT Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
+  // Waits for what ~Scheduler waits for, but only for some time, or until a time of any clock. Blocks the
+  // thread. Any thread may call it, and more than once. ~Scheduler still waits for what is left.
+  //
+  //   if (!scheduler.shutdown(std::chrono::seconds(10))) std::_Exit(1);
+  // Returns: whether every thread has unbound and all tasks have ended. If not, has printed to stderr for
+  // what it waits, as ~Scheduler does, and all goes on. From the time when all has ended, a task or a bind()
+  // ends the program with a message.
+  // Requires: the calling thread is not bound to this scheduler.
+  // Memory ordering: after true, the caller sees what the tasks have written.
+  template <class Rep, class Period>
+  bool shutdown(const std::chrono::duration<Rep, Period>& longest) {
+    return shutdown(detail::TimePoint(detail::deadlineAfter(longest)));
+  }
+  template <class Clock, class Duration>
+  bool shutdown(const std::chrono::time_point<Clock, Duration>& time) {
+    return detail::waitUntilByClock(time, [this](detail::TimePoint until) { return endsBefore(until); }) ||
+           reportWhatIsLeft();
+  }
+
   // Returns: the scheduler that is bound to the calling thread, or null.
   static Scheduler* get() noexcept;
 
@@ -228,6 +248,8 @@ class WEFT_EXPORT Scheduler {
   friend struct detail::ExecutorAccess;
   friend detail::IoDomain& detail::ioDomain(const Scheduler& scheduler) noexcept;
   friend class detail::TaskBatch;
+  bool endsBefore(detail::TimePoint deadline);
+  bool reportWhatIsLeft();
   void enqueueNode(detail::TaskNode* node);
   void enqueueNodes(detail::TaskNode* const* nodes, uint32_t count);
 

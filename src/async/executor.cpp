@@ -225,7 +225,7 @@ KeptExecutor ExecutorAccess::keep(MainLoopExecutor& executor) { return KeptExecu
 PoolExecutor::PoolExecutor(size_t numWorkers, std::function<void()> prerun, std::function<void()> postrun)
     : scheduler_(poolConfig(numWorkers, std::move(prerun), std::move(postrun))) {}
 
-PoolExecutor::~PoolExecutor() { detail::assertMayEnd(scheduler_, "PoolExecutor", "the pool"); }
+PoolExecutor::~PoolExecutor() { detail::assertMayEnd(scheduler_, "~PoolExecutor", "the pool"); }
 
 MainLoopExecutor::MainLoopExecutor() : loop_(new detail::MainLoop) {}
 

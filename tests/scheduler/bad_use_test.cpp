@@ -378,7 +378,7 @@ TEST_F(BadUseDeathTest, DestroyingASchedulerInATaskOfIts) {
         scheduler->enqueue(Task([&] { scheduler.reset(); }));
         done.wait();
       },
-      "weft: fatal: ~Scheduler was called in a task of the scheduler.*Destroy it where it was made");
+      "weft: fatal: ~Scheduler was called in a task of the scheduler.*Destroy it, or shut it down");
 }
 
 TEST_F(BadUseDeathTest, WaitingOnTheNullOfAThreadWithoutAScheduler) {

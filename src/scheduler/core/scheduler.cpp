@@ -147,8 +147,18 @@ Scheduler::Scheduler(const Config& config)
 }
 
 Scheduler::~Scheduler() {
-  detail::assertMayEnd(*this, "Scheduler", "the scheduler");
+  detail::assertMayEnd(*this, "~Scheduler", "the scheduler");
   core_->shutDown();
+}
+
+bool Scheduler::endsBefore(detail::TimePoint deadline) {
+  detail::assertMayEnd(*this, "Scheduler::shutdown()", "the scheduler");
+  return core_->shutDownUntil(deadline);
+}
+
+bool Scheduler::reportWhatIsLeft() {
+  core_->reportWait("Scheduler::shutdown() has run out of time.");
+  return false;
 }
 
 Scheduler* Scheduler::get() noexcept {

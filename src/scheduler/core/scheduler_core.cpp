@@ -129,10 +129,11 @@ void SchedulerCore::bind() {
       currentFiber == nullptr,
       "Scheduler::bind(): %s scheduler is bound to this thread already. Call Scheduler::unbind() first.",
       currentWorkerOf(*this) != nullptr ? "this" : "another");
-  // relaxed: only a finalizer can find it true, and its thread has seen it before.
+  // relaxed: a finalizer, or who comes after shutdown(), has seen it before.
   WEFT_ASSERT(!isDone_.load(std::memory_order_relaxed),
               "Scheduler::bind(): the scheduler has ended, so that nobody would run what is scheduled. "
-              "A finalizer must not bind it: call bind() before ~Scheduler, or in what a task starts.");
+              "A finalizer must not bind it: call bind() before ~Scheduler and shutdown(), or in what a task "
+              "starts.");
   auto* bound = allocator->create<BoundThread>(*this);
   watchThreadEnd(this);
   bound->worker.enterThread();

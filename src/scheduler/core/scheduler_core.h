@@ -14,6 +14,7 @@
 #include "scheduler/worker/worker.h"
 #include "scheduler/worker/worker_group.h"
 #include "weft/debug.h"
+#include "weft/detail/base/deadline.h"
 #include "weft/detail/base/node_memory.h"
 #include "weft/detail/future/executor_link.h"
 #include "weft/detail/wait/reactor.h"
@@ -38,12 +39,13 @@ struct SchedulerLink final : ExecutorLink {
 inline void assertLetIn(bool isLetIn, const char* what) {
   WEFT_ASSERT(isLetIn,
               "%s: a task was given to a scheduler that has ended, perhaps in a finalizer. "
-              "Nobody would run it. Give it before ~Scheduler, or in a task.",
+              "Nobody would run it. Give it before ~Scheduler and shutdown(), or in a task.",
               what);
 }
 
-// Ends the program if ~Scheduler would wait for its caller. `type`, `object`: what holds `scheduler`.
-void assertMayEnd(const Scheduler& scheduler, const char* type, const char* object);
+// Ends the program if the end of `scheduler` would wait for its caller. `call`: what was called; `object`:
+// what holds `scheduler`.
+void assertMayEnd(const Scheduler& scheduler, const char* call, const char* object);
 
 // How long ~Scheduler waits, in nanoseconds, before it says what it waits for. Tests set it. relaxed: a hint.
 extern std::atomic<int64_t> shutdownPatience;
@@ -64,6 +66,10 @@ class SchedulerCore final : public WorkerGroup {
   Started startWorkers();
   // Waits until every thread has unbound and nothing is left to do, and ends the threads.
   void shutDown();
+  // As shutDown(), but joins no threads. Returns: false if something is left at the deadline.
+  bool shutDownUntil(TimePoint deadline);
+  // Prints `why`, and what is left to do.
+  void reportWait(const char* why);
   void bind();
   void unbind(Worker& worker);
 
@@ -118,7 +124,6 @@ class SchedulerCore final : public WorkerGroup {
   }
   template <class Condition>
   void awaitEnd(Condition isMet);
-  void reportWait(std::chrono::nanoseconds waited);
 
   const ListedScheduler listed_;
   int numStarted_ = 0;
@@ -129,7 +134,7 @@ class SchedulerCore final : public WorkerGroup {
   // The tasks injected by threads that were bound, plus kBinding for each thread that is bound now: its tasks
   // are counted when it unbinds, and there is no rest before. (blocking_call() binds during shutdown.)
   std::atomic<uint64_t> numFromUnbound_{0};
-  std::atomic<bool> isDone_{false};  // false -> true under mutex_, by the worker that finds nothing to do
+  std::atomic<bool> isDone_{false};  // false -> true under mutex_, by who finds nothing to do
 
   std::mutex mutex_;
   std::condition_variable ending_;     // notified of the last unbinding, and of isDone_

@@ -1,7 +1,10 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <mutex>
 
 #include "scheduler/core/scheduler_core.h"
 #include "scheduler/report/dump.h"
@@ -19,21 +22,21 @@ constexpr auto kShutdownPatience = std::chrono::seconds(5);
 
 std::atomic<int64_t> shutdownPatience{std::chrono::nanoseconds(kShutdownPatience).count()};
 
-void assertMayEnd(const Scheduler& scheduler, const char* type, const char* object) {
+void assertMayEnd(const Scheduler& scheduler, const char* call, const char* object) {
   if (Scheduler::get() != &scheduler) [[likely]] {
     return;
   }
   if (Worker::current()->mode() == Worker::Mode::MultiThreaded) {
     WEFT_FATAL(
-        "~%s was called in a task of %s, and would wait for that task. "
+        "%s was called in a task of %s, and would wait for that task. "
         "Let no task own what it runs on, for example by a std::shared_ptr that it captures. "
-        "Destroy it where it was made.",
-        type, object);
+        "Destroy it, or shut it down, where it was made.",
+        call, object);
   }
   WEFT_FATAL(
-      "~%s was called on a thread that is still bound to it. "
+      "%s was called on a thread that is still bound to it. "
       "Call Scheduler::unbind() before, or let the Scheduler::Binding end first.",
-      type);
+      call);
 }
 
 void SchedulerCore::shutDown() {
@@ -45,6 +48,36 @@ void SchedulerCore::shutDown() {
   awaitEnd(areAllUnbound);
 }
 
+bool SchedulerCore::shutDownUntil(TimePoint deadline) {
+  assertNotForked("Scheduler::shutdown()");
+  std::unique_lock guard(mutex_);
+  const auto isSoon = [&](auto&& isMet) {
+    if (deadline == kNever) {
+      ending_.wait(guard, isMet);  // some clocks take no time that is so late
+      return true;
+    }
+    return ending_.wait_until(guard, std::max(deadline, TimePoint()), isMet);
+  };
+  if (!isSoon([this] { return numBound_ == 0; })) {
+    return false;
+  }
+  if (numStarted_ == 0) {
+    isDone_.store(true, std::memory_order_relaxed);  // relaxed: see bind()
+    return true;
+  }
+  // (7) release: pairs with the acquire in Worker::shouldEnd().
+  isStopping.store(true, std::memory_order_release);
+  // The last tasks may have bound a thread. While it was bound, the workers found no rest, and some sleep.
+  return isSoon([this] {
+    // relaxed: mutex_ publishes what the tasks did.
+    const bool isDone = isDone_.load(std::memory_order_relaxed);
+    if (!isDone && numBound_ == 0) {
+      unparkWorkers();
+    }
+    return isDone && numBound_ == 0;
+  });
+}
+
 template <class Condition>
 void SchedulerCore::awaitEnd(Condition isMet) {
   const TimePoint began = TimePoint::clock::now();
@@ -52,13 +85,16 @@ void SchedulerCore::awaitEnd(Condition isMet) {
   std::unique_lock guard(mutex_);
   while (!ending_.wait_for(guard, patience, isMet)) {
     guard.unlock();
-    reportWait(TimePoint::clock::now() - began);
+    const std::chrono::duration<double> waited = TimePoint::clock::now() - began;
+    char why[64];
+    std::snprintf(why, sizeof why, "~Scheduler has waited for %.3g s.", waited.count());
+    reportWait(why);
     patience *= 2;
     guard.lock();
   }
 }
 
-void SchedulerCore::reportWait(std::chrono::nanoseconds waited) {
+void SchedulerCore::reportWait(const char* why) {
   const Scheduler::Stats now = stats();
   uint64_t numBlocked = 0;
   uint64_t numQueued = now.numInjected;
@@ -67,12 +103,11 @@ void SchedulerCore::reportWait(std::chrono::nanoseconds waited) {
     numQueued += worker.num;
   }
   WEFT_WARN(
-      "~Scheduler has waited for %.3g s. "
-      "It waits until all threads have called Scheduler::unbind() and all tasks have ended. "
+      "%s It waits until all threads have called Scheduler::unbind() and all tasks have ended. "
       "Threads still bound: %zu. Fibers that wait: %llu. Tasks and fibers that are ready: %llu. "
       "What they do:",
-      std::chrono::duration<double>(waited).count(), now.workers.size() - static_cast<size_t>(numWorkers),
-      static_cast<unsigned long long>(numBlocked), static_cast<unsigned long long>(numQueued));
+      why, now.workers.size() - static_cast<size_t>(numWorkers), static_cast<unsigned long long>(numBlocked),
+      static_cast<unsigned long long>(numQueued));
   dumpToStderr(scheduler);
 }
 
