@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "os/osfiber.h"
+#include "scheduler/core/serial_warning.h"
 #include "scheduler/core/waiter_inl.h"
 #include "scheduler/report/run_or_die.h"
 #include "scheduler/worker/observed_in_place.h"
@@ -203,6 +204,7 @@ constinit thread_local TaskGroupCore::UnboundCall* TaskGroupCore::UnboundCall::i
 TaskGroupCore::UnboundCall::UnboundCall(TaskGroupCore& group)
     : group_(group), outer_(std::exchange(innermost_, this)) {
   group_.count_.addOther();
+  noteSerialRun();
 }
 
 TaskGroupCore::UnboundCall::~UnboundCall() {

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "os/last_act.h"
+#include "os/warn_with_callers.h"
 #include "weft/detail/base/callable.h"
 #include "weft/detail/base/shared.h"
 
@@ -219,6 +220,17 @@ void fatalAt(const char* file, int line, const char* format, ...) {
   message.appendPlace(file, line);
   message.print();
   detail::actAndAbort();
+}
+
+void warnWithCallers(const char* format, ...) {
+  Callers callers;
+  callers.find();
+  va_list arguments;
+  va_start(arguments, format);
+  Message message("weft: warning: ", format, arguments);
+  va_end(arguments);
+  message.appendCallers(callers);
+  message.print();
 }
 
 void writeStderr(const char* text, size_t size) noexcept {

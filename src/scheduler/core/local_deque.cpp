@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "scheduler/core/serial_warning.h"
 #include "scheduler/core/waiter_inl.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "scheduler/worker/process_fork.h"
@@ -81,6 +82,14 @@ void LocalDeque::putBack(TaskNode* node) {
 LocalDeque* openLocalDeque() {
   Worker* worker = Worker::current();
   return worker != nullptr ? worker->openLocalDeque() : nullptr;
+}
+
+LocalDeque* openLocalDequeOrWarn() {
+  LocalDeque* const local = openLocalDeque();
+  if (local == nullptr) {
+    noteSerialRun();
+  }
+  return local;
 }
 
 void reportUnboundFork() {

@@ -181,12 +181,18 @@ struct LocalDeque {
 // bound to it. As for currentFiber, the address of this variable may be kept across suspensions.
 extern WEFT_EXPORT constinit thread_local LocalDeque* currentLocalDeque WEFT_TLS;
 
-// Returns: the calling thread's local deque, made if there was none; null where no scheduler is bound.
+// Returns: the calling thread's local deque, made if there was none; null where no scheduler is bound. Then
+// ownLocalDeque() warns, if WEFT_WARN_SERIAL asks for it.
 WEFT_EXPORT LocalDeque* openLocalDeque();
+WEFT_EXPORT LocalDeque* openLocalDequeOrWarn();
 
-inline LocalDeque* ownLocalDeque() {
+inline LocalDeque* ownLocalDequeIfBound() {
   LocalDeque* local = currentLocalDeque;
   return local != nullptr ? local : openLocalDeque();
+}
+inline LocalDeque* ownLocalDeque() {
+  LocalDeque* local = currentLocalDeque;
+  return local != nullptr ? local : openLocalDequeOrWarn();
 }
 
 // Called between two steps of what the caller goes on with in any case. Counts as a dequeue.

@@ -44,7 +44,7 @@ class TaskGroupCore {
   template <class F>
   void run(F&& function) {
     using Node = GroupTask<std::decay_t<F>>;
-    if (LocalDeque* local = detail::ownLocalDeque()) [[likely]] {
+    if (LocalDeque* local = detail::ownLocalDequeIfBound()) [[likely]] {
       auto& node = *NodeMemory<Node>::make(*this, std::forward<F>(function));
       if (!push(*local, node)) [[unlikely]] {
         scheduleElsewhere(node, node.invokeElsewhere);
