@@ -18,11 +18,11 @@
 
 #include "../with_scheduler.h"
 
-namespace weft::future_examples_test {
+namespace weft::future_stop_examples_test {
 namespace {
 
-class FutureExamplesTest : public tests::WithScheduler {};
-WEFT_INSTANTIATE_WITH_SCHEDULER(FutureExamplesTest);
+class FutureStopExamplesTest : public tests::WithScheduler {};
+WEFT_INSTANTIATE_WITH_SCHEDULER(FutureStopExamplesTest);
 
 struct Page {
   int number;
@@ -34,7 +34,7 @@ Page fetchFromB() { return Page{2}; }
 Page fetchNew() { throw std::runtime_error("there is none"); }
 Page readCached() { return Page{3}; }
 
-TEST_P(FutureExamplesTest, TheFirstSuccessIsTaken) {
+TEST_P(FutureStopExamplesTest, TheFirstSuccessIsTaken) {
   std::stop_source stop;
   weft::Future<Page> page = weft::firstSuccess(stop, weft::async(stop.get_token(), fetchFromA),
                                                weft::async(stop.get_token(), fetchFromB));
@@ -42,7 +42,7 @@ TEST_P(FutureExamplesTest, TheFirstSuccessIsTaken) {
   EXPECT_TRUE(stop.stop_requested());
 }
 
-TEST_P(FutureExamplesTest, AResultThatComesWithinTheTimeIsThere) {
+TEST_P(FutureStopExamplesTest, AResultThatComesWithinTheTimeIsThere) {
   std::stop_source stop;
   weft::Future<Page> page = weft::async(stop.get_token(), fetch).within(std::chrono::seconds(2), stop);
   page.wait();
@@ -51,13 +51,13 @@ TEST_P(FutureExamplesTest, AResultThatComesWithinTheTimeIsThere) {
 
 void connect() {}
 
-TEST_P(FutureExamplesTest, AFunctionIsCalledLater) {
+TEST_P(FutureStopExamplesTest, AFunctionIsCalledLater) {
   Scheduler& scheduler = *Scheduler::get();
   weft::Future<void> retry = weft::after(std::chrono::seconds(1)).then(scheduler, [] { connect(); });
   EXPECT_TRUE(retry.valid());  // it may outlast the scheduler
 }
 
-TEST_P(FutureExamplesTest, OneLimitIsForSeveralCalls) {
+TEST_P(FutureStopExamplesTest, OneLimitIsForSeveralCalls) {
   weft::mutex mutex;
   std::stop_source source;
   const std::stop_token token = source.get_token();
@@ -69,7 +69,7 @@ TEST_P(FutureExamplesTest, OneLimitIsForSeveralCalls) {
   page.wait();
 }
 
-TEST_P(FutureExamplesTest, AWaitEndsAtTheLimit) {
+TEST_P(FutureStopExamplesTest, AWaitEndsAtTheLimit) {
   weft::StopAfter limit(std::chrono::milliseconds(100));
   weft::Future<Page> page = weft::async(limit.token(), fetch);
   const bool isInTime = page.wait(limit.token());
@@ -80,7 +80,7 @@ TEST_P(FutureExamplesTest, AWaitEndsAtTheLimit) {
 std::atomic<int> numErrors{0};
 void log(const std::exception_ptr& error) { numErrors += error != nullptr; }
 
-TEST_P(FutureExamplesTest, AnErrorIsNotedAndRecoveredFrom) {
+TEST_P(FutureStopExamplesTest, AnErrorIsNotedAndRecoveredFrom) {
   numErrors = 0;
   weft::Future<Page> page =
       weft::async(fetchNew).onError([](std::exception_ptr error) { log(error); }).recover([] {
@@ -91,4 +91,4 @@ TEST_P(FutureExamplesTest, AnErrorIsNotedAndRecoveredFrom) {
 }
 
 }  // namespace
-}  // namespace weft::future_examples_test
+}  // namespace weft::future_stop_examples_test
