@@ -168,6 +168,9 @@ TEST_F(HostileNamespaceTest, ContainersOfItsTypesAreWefts) {
   EXPECT_EQ(channel.receive()->value, 1);
   weft::FiberLocal<hostile::Element> local;
   EXPECT_EQ(local->value, 0);
+  weft::WorkerLocal<hostile::Element> values;
+  EXPECT_EQ(values.local().value, 0);
+  values.forEach([](const hostile::Element& element) { EXPECT_EQ(element.value, 0); });
   auto owned = weft::Allocator::Default->make_unique<hostile::Element>();
   EXPECT_EQ(owned->value, 0);
 }

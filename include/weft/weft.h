@@ -52,3 +52,4 @@
 #include "weft/waitgroup.h"
 #include "weft/waithandler.h"
 #include "weft/watchdog.h"
+#include "weft/workerlocal.h"

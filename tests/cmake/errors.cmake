@@ -34,6 +34,7 @@ inline const Own own;
 #include <weft/pool.h>
 #include <weft/ticket.h>
 #include <weft/waitgroup.h>
+#include <weft/workerlocal.h>
 #include <weft/recursivemutex.h>
 #include <weft/scheduler.h>
 #include <weft/select.h>
@@ -225,6 +226,16 @@ check("${local}([] { return F(1); }); std::function<F()> f = [] { return F(1); }
 foreach(initializer IN ITEMS 5 "F(1)" "[](int) { return F(1); }" "[] { return 1; }" "[p = std::unique_ptr<int>()] { return F(1); }")
   check("${local}(${initializer});" "weft::FiberLocal<T>.f.: f can be copied, is called without arguments, and returns a T")
 endforeach()
+set(local "struct F { explicit F(int) {} }; weft::WorkerLocal<F> local")
+check("${local};" "T has no default constructor, so say how the value is made. Write weft::WorkerLocal<T> values")
+check("${local}([] { return F(1); }); local.combine(F(0), [](F sum, const F&) { return sum; });" OK)
+foreach(factory IN ITEMS 5 "F(1)" "[](int) { return F(1); }" "[] { return 1; }" "[p = std::unique_ptr<int>()] { return F(1); }")
+  check("${local}(${factory});" "weft::WorkerLocal<T>.f.: f can be copied, is called without arguments, and returns a T")
+endforeach()
+foreach(op IN ITEMS "[](F) { return F(0); }" "[](F, F&) { return F(0); }" "[](F, const F&) {}")
+  check("${local}([] { return F(1); }); local.combine(F(0), ${op});" "combine.init, op.: op takes a T and a const T&, and returns a T")
+endforeach()
+check("${local}([] { return F(1); }); local.forEach([](int*) {});" "WorkerLocal<T>::forEach.f.: f is called with a T&")
 check("weft::Barrier barrier(3, [](int) {});" "weft::Barrier.expected, f.: f cannot be called without arguments")
 check("weft::DAGBuilder<int>().root().then([] {});" "the function of a node of a DAG<T> is called with the T")
 check("weft::DAGBuilder<int> b; b.choice([] {}, {b.root()});" "the function of a node of a DAG<T> is called with the T")

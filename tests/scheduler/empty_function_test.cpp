@@ -31,6 +31,7 @@
 #include <weft/taskgroup.h>
 #include <weft/thread.h>
 #include <weft/ticket.h>
+#include <weft/workerlocal.h>
 
 #include "with_scheduler.h"
 
@@ -135,6 +136,7 @@ TEST_F(EmptyFunctionDeathTest, OfACall) {
   expectDeath("make_finally\\(\\)", [](Scheduler&) { (void)make_finally(kNothing); });
   expectDeath("Once::call\\(\\)", [](Scheduler&) { Once().call(kNothing); });
   expectDeath("FiberLocal\\(\\)", [](Scheduler&) { const FiberLocal<int> local{std::function<int()>()}; });
+  expectDeath("WorkerLocal\\(\\)", [](Scheduler&) { const WorkerLocal<int> local{std::function<int()>()}; });
   expectDeath("Ticket::Queue::take\\(\\)",
               [](Scheduler&) { Ticket::Queue().take(1, std::function<void(Ticket)>()); });
   EXPECT_DEATH(

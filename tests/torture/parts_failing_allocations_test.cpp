@@ -165,6 +165,14 @@ void fiberLocal(Attempt& attempt) {
   }).get();
 }
 
+void workerLocal(Attempt& attempt) {
+  WorkerLocal<std::array<std::string, 10>> values(
+      [] { return std::array<std::string, 10>{longText(), longText()}; });
+  const auto use = [&] { EXPECT_EQ(values.local()[1], longText()); };
+  attempt(use);
+  use();
+}
+
 // A function that throws has not been called once.
 void onceCalled(Attempt& attempt) {
   Once once;
@@ -362,11 +370,11 @@ INSTANTIATE_TEST_SUITE_P(Of, PartsFailingAllocationsTest,
                                            AllocatingOperation{"anyMade", &anyMade, true},
                                            WEFT_ALLOCATING(boundedPool), WEFT_ALLOCATING(unboundedPool),
                                            WEFT_ALLOCATING(reconstructedPool), WEFT_ALLOCATING(fiberLocal),
-                                           WEFT_ALLOCATING(onceCalled), WEFT_ALLOCATING(finallyMade),
-                                           WEFT_ALLOCATING(calledBlocking), WEFT_ALLOCATING(threadStarted),
-                                           WEFT_ALLOCATING(affinity), WEFT_ALLOCATING(schedulerMade),
-                                           WEFT_ALLOCATING(poolExecutorMade), WEFT_ALLOCATING(sorted),
-                                           WEFT_ALLOCATING(scanned),
+                                           WEFT_ALLOCATING(workerLocal), WEFT_ALLOCATING(onceCalled),
+                                           WEFT_ALLOCATING(finallyMade), WEFT_ALLOCATING(calledBlocking),
+                                           WEFT_ALLOCATING(threadStarted), WEFT_ALLOCATING(affinity),
+                                           WEFT_ALLOCATING(schedulerMade), WEFT_ALLOCATING(poolExecutorMade),
+                                           WEFT_ALLOCATING(sorted), WEFT_ALLOCATING(scanned),
                                            AllocatingOperation{"sortedElsewhere", &sortedElsewhere, true},
                                            AllocatingOperation{"conditionAwaited", &conditionAwaited, true},
                                            WEFT_ALLOCATING(stopAwaited), WEFT_ALLOCATING(waitHandlerSet),

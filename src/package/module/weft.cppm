@@ -141,6 +141,7 @@ using weft::Watchdog;
 using weft::whenAll;
 using weft::whenAny;
 using weft::WhenAnyResult;
+using weft::WorkerLocal;
 using weft::yield;
 }  // namespace weft
 
