@@ -289,6 +289,10 @@ def loop_bars():
         for rival in ("openmp", "tbb"):
             yield Bar("a loop whose work lies at its end, %s, by %s's" % (count(workers), rival),
                       skewed("weft", "skewed", workers), skewed(rival, "skewed", workers))
+        yield Bar("a sum by a value for each thread, %s, by oneTBB's" % count(workers),
+                  small("weft", "local", workers), small("tbb", "local", workers))
+        yield Bar("a sum by a value for each thread, %s, by one atomic" % count(workers),
+                  small("weft", "local", workers), small("weft", "atomic", workers))
 
 
 def sort_bars():

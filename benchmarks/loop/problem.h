@@ -5,9 +5,12 @@
 //   large    10 M floats, y[i] = a * x[i] + y[i]
 //   small    the same over 1,024 floats, again and again: what a parallel region costs
 //   skewed   2,000 iterations of which the last hundredth does nine tenths of the work
+//   local    10 M numbers, each added to a sum of the thread that has it; then the sums are added
+//   atomic   the same numbers, each added to one atomic sum
 
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -77,5 +80,34 @@ void measureSkewed(bench::Run& run, ForEach&& forEach) {
   }
   run.metric("ms", ns / 1e6);
 }
+
+// `Sum` has add(number), for all threads, and total(), for the time after the loop.
+template <class Sum, class ForEach>
+void measureSum(bench::Run& run, ForEach&& forEach) {
+  const auto n = run.size<size_t>(10'000'000, 10'000);
+  uint64_t total = 0;
+  const double ns = run.medianNs(
+      [&] {
+        Sum sum;
+        forEach(n, [&sum](size_t i) { sum.add(i ^ 5); });
+        total = sum.total();
+      },
+      9);
+  uint64_t expected = 0;
+  for (size_t i = 0; i < n; i++) {
+    expected += i ^ 5;
+  }
+  bench::check(total == expected, "sum");
+  run.metric("ns", ns / static_cast<double>(n));
+}
+
+class AtomicSum {
+ public:
+  void add(uint64_t number) { sum_.fetch_add(number, std::memory_order_relaxed); }
+  uint64_t total() const { return sum_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> sum_{0};
+};
 
 }  // namespace loop
