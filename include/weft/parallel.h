@@ -42,7 +42,7 @@
 // - scan.h: parallelScan(range, out[, op[, token]]), parallelExclusiveScan(range, out, init[, op[, token]])
 // - sort.h: parallelSort(range[, less[, token]]), parallelStableSort(range[, less[, token]])
 // - find.h: parallelFind(range, predicate[, token])
-// - any_of.h: parallelAnyOf(range, predicate), parallelAllOf(...), parallelNoneOf(...)
+// - any_of.h: parallelAnyOf(range, predicate[, token]), parallelAllOf(...), parallelNoneOf(...)
 // - count.h: parallelCountIf(range, predicate)
 // - min_element.h: parallelMinElement(range[, less]), parallelMaxElement(range[, less])
 // - merge.h: parallelMerge(first, second, out[, less])

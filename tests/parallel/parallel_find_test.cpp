@@ -283,6 +283,42 @@ TEST_P(ParallelFindTest, AStopEndsTheSearch) {
   });
 }
 
+// Calls search(predicate, token), where the predicate requests a stop and returns `result`.
+// Returns: what the search has returned.
+template <class Search>
+bool stoppedEarly(bool result, Search&& search) {
+  const std::stop_source source;
+  std::atomic<int> numCalls{0};
+  const bool found = search(
+      [&](int) {
+        ++numCalls;
+        std::stop_source(source).request_stop();
+        return result;
+      },
+      source.get_token());
+  EXPECT_LT(numCalls, 5'000'000);
+  return found;
+}
+
+TEST_P(ParallelFindTest, AStopLeavesWhatIsKnownByThen) {
+  inTask([this] {
+    const auto range = autoPartitioner(irange(0, 5'000'000), 1);
+    const auto anyOf = [&](auto is, auto&& token) { return parallelAnyOf(range, is, token); };
+    const auto allOf = [&](auto is, auto&& token) { return parallelAllOf(0, 5'000'000, is, token); };
+    const auto noneOf = [&](auto is, auto&& token) { return parallelNoneOf(scheduler(), range, is, token); };
+    EXPECT_FALSE(stoppedEarly(false, anyOf));
+    EXPECT_TRUE(stoppedEarly(true, anyOf));
+    EXPECT_FALSE(stoppedEarly(false, allOf));
+    EXPECT_TRUE(stoppedEarly(true, allOf));
+    EXPECT_TRUE(stoppedEarly(false, noneOf));
+    EXPECT_FALSE(stoppedEarly(true, noneOf));
+    const std::stop_token never;
+    EXPECT_TRUE(parallelAnyOf({0, 1}, kIsZero, never));
+    EXPECT_FALSE(parallelAllOf({0, 1}, kIsZero, never));
+    EXPECT_FALSE(parallelNoneOf({0, 1}, kIsZero, never));
+  });
+}
+
 // Neither copied nor made without an argument.
 struct Only {
   explicit Only(int of) : value(of) {}

@@ -140,19 +140,21 @@ std::optional<Iterator> findIn(const Partition<Iterator>& range, Predicate& pred
 }
 
 template <class Iterator, class Predicate>
-bool hasAny(const Partition<Iterator>& range, Predicate& predicate, const char* what) {
-  return detail::findIn(range, predicate, {}, true, what).has_value();
+bool hasAny(const Partition<Iterator>& range, Predicate& predicate, const std::stop_token& token,
+            const char* what) {
+  return detail::findIn(range, predicate, token, true, what).has_value();
 }
 
 // For parallelAllOf(): whether there is an element of which the predicate is false.
 template <class Iterator, class Predicate>
-bool hasAnyOther(const Partition<Iterator>& range, Predicate& predicate, const char* what) {
+bool hasAnyOther(const Partition<Iterator>& range, Predicate& predicate, const std::stop_token& token,
+                 const char* what) {
   if constexpr (detail::assertPredicate<Predicate, const Iterator>()) {
     detail::assertCallable(predicate, what);
     const auto isOther = [&predicate](auto&& element) {
       return !static_cast<bool>(predicate(std::forward<decltype(element)>(element)));
     };
-    return detail::hasAny(range, isOther, what);
+    return detail::hasAny(range, isOther, token, what);
   }
   return false;
 }
