@@ -20,7 +20,8 @@
 //
 // clang-format off
 #define WEFT_TEST_NAMES(DO)                                                                        \
-  DO(addItems) DO(announce) DO(assertCallable) DO(bestIn) DO(callOrHandle) DO(countBetween)        \
+  DO(addItems) DO(announce) DO(assertCallable) DO(bestIn) DO(callOrHandle) DO(copyAlone)           \
+  DO(copyIn) DO(copyShared) DO(countBetween)                                                       \
   DO(countIn) DO(deadlineAfter) DO(endLike) DO(findIn) DO(hasAny) DO(hasAnyOther) DO(maxIn)        \
   DO(minIn) DO(parallelFind) DO(placeBetween) DO(placeFrom) DO(placeIn) DO(placeOf)                \
   DO(destroyObjects)                                                                               \
@@ -123,6 +124,7 @@ TEST_F(HostileNamespaceTest, ParallelAlgorithmsCallTheirOwnFunctions) {
   EXPECT_FALSE(weft::parallelAllOf(first, last, hostile::IsTwo()));
   EXPECT_TRUE(weft::parallelNoneOf(first, last, hostile::IsTwo()));
   EXPECT_EQ(weft::parallelCountIf(first, last, hostile::IsTwo()), 0u);
+  EXPECT_EQ(weft::parallelCopyIf(first, last, to, hostile::IsTwo()), to);
   EXPECT_EQ(weft::parallelMinElement(first, last), first);
   EXPECT_EQ(weft::parallelMaxElement(first, last), first);
   weft::parallelSort(elements);

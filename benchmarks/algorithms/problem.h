@@ -4,6 +4,7 @@
 // Algorithms over vectors of ints:
 //   find    the last of 10 M numbers is the one that is looked for
 //   count   how many of 10 M numbers are odd
+//   copy_if the half of 10 M numbers that a predicate chooses, here and there
 //   merge   two vectors of 5 M sorted numbers into one
 
 #pragma once
@@ -47,6 +48,20 @@ void measureCount(bench::Run& run, Count&& count) {
         bench::check(numOdd == numbers.size() / 2, "count");
       },
       9);
+  run.metric("ms", ns / 1e6);
+}
+
+// `copyIf(numbers, out, predicate)` returns the end of what it has written. What is copied follows no pattern
+// that a processor could predict.
+template <class CopyIf>
+void measureCopyIf(bench::Run& run, CopyIf&& copyIf) {
+  const std::vector<int> numbers = numbersBelow(run.size(10'000'000, 10'000));
+  const auto isChosen = [](int x) { return (static_cast<unsigned>(x) * 2'654'435'769u) >> 31 != 0; };
+  std::vector<int> expected(numbers.size()), copies(numbers.size());
+  expected.erase(std::copy_if(numbers.begin(), numbers.end(), expected.begin(), isChosen), expected.end());
+  auto end = copies.begin();
+  const double ns = run.medianNs([&] { end = copyIf(numbers, copies.begin(), isChosen); }, 9);
+  bench::check(std::equal(copies.begin(), end, expected.begin(), expected.end()), "copy_if");
   run.metric("ms", ns / 1e6);
 }
 

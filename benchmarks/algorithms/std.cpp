@@ -14,11 +14,17 @@ int main(int argc, char** argv) {
     algorithms::measureCount(
         r, [](auto& numbers, auto is) { return std::count_if(numbers.begin(), numbers.end(), is); });
   };
+  const auto copyIf = [](bench::Run& r) {
+    algorithms::measureCopyIf(r, [](auto& numbers, auto out, auto is) {
+      return std::copy_if(numbers.begin(), numbers.end(), out, is);
+    });
+  };
   const auto merge = [](bench::Run& r) {
     algorithms::measureMerge(r, [](auto& first, auto& second, auto out) {
       std::merge(first.begin(), first.end(), second.begin(), second.end(), out);
     });
   };
-  return bench::runMain(argc, argv, "algorithms", "std",
-                        {{"find", {1}, find}, {"count", {1}, count}, {"merge", {1}, merge}});
+  return bench::runMain(
+      argc, argv, "algorithms", "std",
+      {{"find", {1}, find}, {"count", {1}, count}, {"copy_if", {1}, copyIf}, {"merge", {1}, merge}});
 }

@@ -20,6 +20,14 @@ void count(bench::Run& r) {
   });
 }
 
+void copyIf(bench::Run& r) {
+  bench::Bound bound(r.workers());
+  bench::runTask([&] {
+    algorithms::measureCopyIf(
+        r, [](auto& numbers, auto out, auto is) { return weft::parallelCopyIf(numbers, out, is); });
+  });
+}
+
 void merge(bench::Run& r) {
   bench::Bound bound(r.workers());
   bench::runTask([&] {
@@ -32,5 +40,8 @@ void merge(bench::Run& r) {
 
 int main(int argc, char** argv) {
   return bench::runMain(argc, argv, "algorithms", "weft",
-                        {{"find", {1, 2}, find}, {"count", {1, 2}, count}, {"merge", {1, 2}, merge}});
+                        {{"find", {1, 2}, find},
+                         {"count", {1, 2}, count},
+                         {"copy_if", {1, 2}, copyIf},
+                         {"merge", {1, 2}, merge}});
 }

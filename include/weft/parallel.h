@@ -15,6 +15,7 @@
 #include "weft/join.h"
 #include "weft/parallel/any_of.h"
 #include "weft/parallel/blocks2d.h"
+#include "weft/parallel/copy_if.h"
 #include "weft/parallel/count.h"
 #include "weft/parallel/find.h"
 #include "weft/parallel/for.h"
@@ -44,6 +45,7 @@
 // - find.h: parallelFind(range, predicate[, token])
 // - any_of.h: parallelAnyOf(range, predicate[, token]), parallelAllOf(...), parallelNoneOf(...)
 // - count.h: parallelCountIf(range, predicate)
+// - copy_if.h: parallelCopyIf(range, out, predicate)
 // - min_element.h: parallelMinElement(range[, less]), parallelMaxElement(range[, less])
 // - merge.h: parallelMerge(first, second, out[, less])
 // - pipeline.h: parallelPipeline(maxTokens, stages...[, token]), with the stages of stage.h

@@ -188,6 +188,15 @@ check("weft::parallelMerge(numbers, numbers, numbers.begin(), [](int) { return t
 check("weft::parallelMerge(weft::autoPartitioner(numbers), numbers, numbers.begin());" "take no partitioner")
 check("weft::parallelMerge(none, numbers, numbers, numbers.begin());" "${begins}")
 
+set(all "[](int) { return true; }")
+check("weft::parallelCopyIf(numbers, numbers.begin(), ${text});" "${tells}")
+check("weft::parallelCopyIf(numbers, numbers.begin(), [] { return true; });" "${element}")
+check("weft::parallelCopyIf(joined, numbers.begin(), ${all});" "${forward}")
+check("weft::parallelCopyIf(numbers, std::back_inserter(numbers), ${all});" "${places}")
+check("weft::parallelCopyIf(numbers, bits.begin(), ${all});" "${noBits}")
+check("weft::parallelCopyIf(numbers, pointers.begin(), ${all});" "cannot be assigned to the elements of its output")
+check("weft::parallelCopyIf(none, numbers, numbers.begin(), ${all});" "${begins}")
+
 set(objects "parallelSort\\(\\) and parallelStableSort\\(\\) need elements that are objects of their own")
 check("weft::parallelSort(bits);" "${objects}")
 check("weft::parallelStableSort(bits.begin(), bits.end());" "${objects}")

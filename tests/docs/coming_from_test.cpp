@@ -120,6 +120,11 @@ TEST_P(ComingFromTest, OneTbb) {
   weft::parallelSort(v);
   weft::parallelStableSort(v);
   EXPECT_EQ(v.front(), 1);
+  const auto isSmall = [](int n) { return n <= 10; };
+  EXPECT_EQ(weft::parallelFind(v, isSmall), v.begin());
+  EXPECT_TRUE(weft::parallelAnyOf(v, isSmall));
+  EXPECT_EQ(weft::parallelCountIf(v, isSmall), 10u);
+  EXPECT_EQ(weft::parallelCopyIf(v, out.begin(), isSmall) - out.begin(), 10);
   EXPECT_EQ(weft::join([] { return 1; }, [] { return 2; }), std::tuple(1, 2));
   weft::TaskGroup g;
   g.run([] {});
@@ -162,6 +167,11 @@ TEST_P(ComingFromTest, Taskflow) {
   EXPECT_EQ(weft::parallelReduce(v.begin(), v.end(), 1, std::plus<>()), 7);
   weft::parallelSort(v.begin(), v.end());
   EXPECT_EQ(v.front(), 1);
+  const std::less<int> less;
+  auto result = weft::parallelFind(v.begin(), v.end(), [](int n) { return n > 1; });
+  EXPECT_GT(*result, 1);
+  result = weft::parallelMinElement(v.begin(), v.end(), less);
+  EXPECT_EQ(result, v.begin());
   weft::Semaphore s(1);
   s.acquire();
   s.release();
@@ -198,6 +208,13 @@ TEST_P(ComingFromTest, TheStandardLibrary) {
   std::vector<int> v(3);
   weft::parallelFor(v.begin(), v.end(), [](int& n) { n = 1; });
   EXPECT_EQ(v.back(), 1);
+  const auto isOne = [](int n) { return n == 1; };
+  EXPECT_EQ(weft::parallelFind(v.begin(), v.end(), isOne, source.get_token()), v.begin());
+  EXPECT_TRUE(weft::parallelAnyOf(v.begin(), v.end(), isOne, source.get_token()));
+  EXPECT_EQ(weft::parallelCountIf(v.begin(), v.end(), isOne), 3u);
+  std::vector<int> out(6);
+  EXPECT_EQ(weft::parallelCopyIf(v.begin(), v.end(), out.begin(), isOne) - out.begin(), 3);
+  EXPECT_EQ(weft::parallelMerge(v.begin(), v.end(), v.begin(), v.end(), out.begin()), out.end());
 }
 
 TEST_P(ComingFromTest, Go) {

@@ -180,6 +180,13 @@ TEST_P(ParallelExamplesTest, MergeKeepsTheOrder) {
   EXPECT_EQ(all, (std::vector<int>{1, 2, 3, 4}));
 }
 
+TEST_P(ParallelExamplesTest, CopyIfKeepsTheOrder) {
+  const std::vector<int> ages{70, 3, 18};
+  std::vector<int> adult(ages.size());
+  adult.erase(weft::parallelCopyIf(ages, adult.begin(), [](int age) { return age >= 18; }), adult.end());
+  EXPECT_EQ(adult, (std::vector<int>{70, 18}));
+}
+
 struct Block {
   int number;
 };

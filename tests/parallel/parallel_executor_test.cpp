@@ -85,6 +85,10 @@ void runAllAlgorithms(E& executor) {
   parallelTransform(executor, values, out.begin(), std::negate<>());
   parallelTransform(executor, values, out, out.begin(), std::plus<>());
   EXPECT_EQ(std::count(out.begin(), out.end(), 0), kCount);
+  const auto isSmall = [](int x) { return x < 100; };
+  EXPECT_EQ(parallelCopyIf(executor, values, out.begin(), isSmall) - out.begin(), 100);
+  EXPECT_EQ(parallelCopyIf(executor, {300, 7}, out.begin(), isSmall) - out.begin(), 1);
+  EXPECT_EQ(out[0], 7);
 
   parallelSort(executor, values, std::greater<>());
   EXPECT_EQ(values.front(), kCount - 1);

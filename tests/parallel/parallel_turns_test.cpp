@@ -153,6 +153,15 @@ const Algorithm kAlgorithms[] = {
        std::iota(values.begin(), values.end(), 0);
        parallelMerge(values, values, merged.begin(), lessWith(step));
      }},
+    {"CopyIf", 1,
+     [](const Step& step) {
+       const std::vector<int> values(kSteps, 1);
+       std::vector<int> copies(kSteps);
+       parallelCopyIf(values, copies.begin(), [&step](int) {
+         asOnePiece(step);
+         return true;
+       });
+     }},
     {"Find", 1,
      [](const Step& step) {
        (void)parallelFind(autoPartitioner(irange(0, kSteps), 1), [&](int) {

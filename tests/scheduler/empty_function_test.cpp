@@ -122,6 +122,10 @@ TEST_F(EmptyFunctionDeathTest, OfAFork) {
     std::vector<int> merged(18);
     parallelMerge(some, some, merged.begin(), noLess);
   });
+  expectDeath("parallelCopyIf", [&](Scheduler&) {
+    std::vector<int> copies(9);
+    parallelCopyIf(some, copies.begin(), noPredicate);
+  });
   expectDeath("parallelMinElement", [&](Scheduler&) { (void)parallelMinElement(some, noLess); });
   expectDeath("parallelMaxElement", [&](Scheduler&) { (void)parallelMaxElement(some, noLess); });
   expectDeath("serialStage\\(\\)", [](Scheduler&) { (void)serialStage(kNothing); });

@@ -265,6 +265,24 @@ void scanned(Attempt& attempt) {
   scan();
   EXPECT_EQ(sums.back(), 10'000);
 }
+// In a thread that has a worker which may help.
+void copiedIf(Attempt& attempt) {
+  std::thread thread([&] {
+    Scheduler scheduler(smallConfig(1));
+    const Scheduler::Binding bound(scheduler);
+    const std::vector<int> ones(40'000, 1);
+    std::vector<int> copies(ones.size());
+    std::atomic<int> numCalls{0};
+    const auto isOne = [&numCalls](int x) { return ++numCalls, x == 1; };
+    const auto copy = [&] { EXPECT_EQ(parallelCopyIf(ones, copies.begin(), isOne), copies.end()); };
+    if (!attempt(copy)) {
+      EXPECT_EQ(numCalls, 0);
+      copy();
+    }
+    EXPECT_EQ(copies, ones);
+  });
+  thread.join();
+}
 void sortedElsewhere(Attempt& attempt) {
   PoolExecutor pool(1);
   std::vector<int> numbers(1000);
@@ -375,6 +393,7 @@ INSTANTIATE_TEST_SUITE_P(Of, PartsFailingAllocationsTest,
                                            WEFT_ALLOCATING(threadStarted), WEFT_ALLOCATING(affinity),
                                            WEFT_ALLOCATING(schedulerMade), WEFT_ALLOCATING(poolExecutorMade),
                                            WEFT_ALLOCATING(sorted), WEFT_ALLOCATING(scanned),
+                                           WEFT_ALLOCATING(copiedIf),
                                            AllocatingOperation{"sortedElsewhere", &sortedElsewhere, true},
                                            AllocatingOperation{"conditionAwaited", &conditionAwaited, true},
                                            WEFT_ALLOCATING(stopAwaited), WEFT_ALLOCATING(waitHandlerSet),

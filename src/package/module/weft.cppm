@@ -74,6 +74,7 @@ using weft::otherwise;
 using weft::pageSize;
 using weft::parallelAllOf;
 using weft::parallelAnyOf;
+using weft::parallelCopyIf;
 using weft::parallelCountIf;
 using weft::parallelExclusiveScan;
 using weft::parallelFind;

@@ -48,10 +48,18 @@ concept Endpoints =
 template <class Op, class T>
 concept Operation = std::invocable<Op&, T, T>;
 
+// A std::move_iterator calls itself an input iterator, since what it has given may be moved. But a walk moves
+// nothing, and the algorithms take each element once.
+template <class Iterator>
+struct Walked : std::type_identity<Iterator> {};
+template <class Iterator>
+struct Walked<std::move_iterator<Iterator>> : std::type_identity<Iterator> {};
+
 // The algorithms walk a range more than once, to split and maybe count it.
 // Returns: whether the iterator says that it can be. One that says nothing must be copyable and comparable.
-template <class Iterator>
+template <class Given>
 constexpr bool isMultipass() {
+  using Iterator = typename Walked<Given>::type;
   if constexpr (requires { typename Iterator::iterator_concept; }) {
     return std::derived_from<typename Iterator::iterator_concept, std::forward_iterator_tag>;
   } else if constexpr (requires { typename std::iterator_traits<Iterator>::iterator_category; }) {
