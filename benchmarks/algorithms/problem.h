@@ -56,7 +56,10 @@ void measureCount(bench::Run& run, Count&& count) {
 template <class CopyIf>
 void measureCopyIf(bench::Run& run, CopyIf&& copyIf) {
   const std::vector<int> numbers = numbersBelow(run.size(10'000'000, 10'000));
-  const auto isChosen = [](int x) { return (static_cast<unsigned>(x) * 2'654'435'769u) >> 31 != 0; };
+  const auto isChosen = [](int x) {
+    const unsigned mixed = static_cast<unsigned>(x) * 2'654'435'769u;
+    return ((mixed ^ mixed >> 15) * 2'246'822'519u) >> 31 != 0;
+  };
   std::vector<int> expected(numbers.size()), copies(numbers.size());
   expected.erase(std::copy_if(numbers.begin(), numbers.end(), expected.begin(), isChosen), expected.end());
   auto end = copies.begin();
