@@ -69,9 +69,17 @@ class TimerThread {
     }
   }
 
-  // The parent's thread waits in `changed_`, which is made anew without a look at that.
+  // What the parent's timers call may lie on stacks of threads that are the parent's alone. So they stay, to
+  // be cancelled, and expire in the parent only. The parent's thread waits in `changed_`, which is made anew
+  // without a look at that.
   void enterChild() {
     hasThread_ = false;
+    for (Timer* timer = heap_.earliest(); timer != nullptr && timer->deadline != kNever;
+         timer = heap_.earliest()) {
+      heap_.remove(timer);
+      timer->deadline = kNever;
+      heap_.add(timer);
+    }
     ::new (static_cast<void*>(&changed_)) ConditionVariable;
     mutex_.unlock();
   }

@@ -159,6 +159,28 @@ TEST(AfterWithoutSchedulerTest, TheChildOfAForkHasAThreadOfItsOwn) {
   after(milliseconds(1)).get();
 }
 
+TEST(AfterWithoutSchedulerTest, TimersOfTheParentDoNotExpireInAChild) {
+  if (WEFT_THREAD_SANITIZER_ENABLED != 0) {
+    GTEST_SKIP() << "not under ThreadSanitizer";
+  }
+  std::atomic<int> numCalls{0};
+  Future<void> called = after(milliseconds(100)).then(inlineExecutor(), [&] { ++numCalls; });
+  const StopAfter limit(milliseconds(100));
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    const int before = numCalls;
+    const bool wasRequested = limit.token().stop_requested();
+    after(milliseconds(150)).get();  // those of the parent would have come first
+    _exit(numCalls == before && limit.token().stop_requested() == wasRequested ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  called.get();
+  EXPECT_EQ(numCalls, 1);
+}
+
 TEST(AfterWithoutSchedulerTest, ASchedulerDoesNotWaitForATimer) {
   std::stop_source stop;
   Future<void> late;
