@@ -51,6 +51,8 @@ StopAfter::~StopAfter() {
   onParentsStop_.reset();
   if (detail::cancelTimer(*timer_)) {
     timer_->release();
+  } else {
+    source_.request_stop();  // The time has come, but the timer's thread may have been stopped on its way.
   }
   timer_->release();
 }

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <optional>
 #include <stop_token>
+#include <utility>
+#include <vector>
 
 #include <weft/cancellation.h>
 #include <weft/future.h>
@@ -46,6 +48,19 @@ TEST_P(StopAfterTest, RequestsNoStopOnceItIsGone) {
   limit.reset();
   parent.request_stop();
   EXPECT_FALSE(token.stop_requested());
+}
+
+TEST_P(StopAfterTest, NoStopIsRequestedAfterItsEnd) {
+  std::vector<std::pair<std::stop_token, bool>> ended;
+  for (int round = 0; round < scaled(20'000, 2000); ++round) {
+    std::optional<StopAfter> limit(std::in_place, std::chrono::microseconds(round % 40));
+    const std::stop_token token = limit->token();
+    limit.reset();
+    ended.emplace_back(token, token.stop_requested());
+  }
+  for (const auto& [token, wasRequested] : ended) {
+    EXPECT_EQ(token.stop_requested(), wasRequested);
+  }
 }
 
 TEST_P(StopAfterTest, TheStopComesBeforeOrNeverAtItsEnd) {

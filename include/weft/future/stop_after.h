@@ -26,8 +26,8 @@ struct StopTimer;
 //   weft::Future<Page> page = weft::async(limit.token(), fetch);
 //   const bool isInTime = page.wait(limit.token());
 // Threads: a thread of weft's own requests the stop; what is called at the stop must not wait.
-// Lifetime: the end of this object ends the timer. No stop is requested afterwards, but one that has begun
-// may still be calling its callbacks. The tokens may outlive it.
+// Lifetime: the end of this object ends the timer, or requests the stop if the time has just come. No stop is
+// requested afterwards, but one that has begun may still be calling its callbacks. The tokens may outlive it.
 class WEFT_EXPORT StopAfter {
  public:
   // Requests the stop after `duration`, or at a stop of `parent`. Neither suspends nor blocks.
