@@ -123,7 +123,8 @@ class TaskGroupCore::Running {
   friend Control;
   Control& control_;
   const void* const task_;
-  Running* next_;
+  Running* next_;   // guarded by the control's lock, as is what follows
+  Running** link_;  // what points to this
 };
 
 struct TaskGroupCore::Control {
@@ -171,8 +172,7 @@ TaskGroupCore::TaskGroupCore(std::optional<ExecutorReference> executor, ptrdiff_
                              const std::stop_token& parent)
     : owner_(kNoOwner) {
   WEFT_ASSERT(limit > 0 && limit < SemaphoreCore<>::kMax,
-              "TaskGroup: a limit of %td tasks: it must be 1 to %u. With 0 no task would ever run.", limit,
-              SemaphoreCore<>::kMax - 1);
+              "TaskGroup: a limit of %td tasks. It must be 1 to %u.", limit, SemaphoreCore<>::kMax - 1);
   auto made = std::make_unique<Control>();
   made->executor = executor;
   made->places.emplace(static_cast<uint32_t>(limit));
@@ -223,16 +223,19 @@ bool TaskGroupCore::UnboundCall::isOpen(const TaskGroupCore& group) {
 TaskGroupCore::Running::Running(TaskGroupCore& group)
     : control_(group.control()), task_(detail::currentOwner()) {
   const std::scoped_lock guard(control_.lock);
-  next_ = std::exchange(control_.firstRunning, this);
+  link_ = &control_.firstRunning;
+  next_ = std::exchange(*link_, this);
+  if (next_ != nullptr) {
+    next_->link_ = &next_;
+  }
 }
 
 TaskGroupCore::Running::~Running() {
   const std::scoped_lock guard(control_.lock);
-  Running** link = &control_.firstRunning;
-  while (*link != this) {
-    link = &(*link)->next_;
+  *link_ = next_;
+  if (next_ != nullptr) {
+    next_->link_ = link_;
   }
-  *link = next_;
 }
 
 // relaxed: a group with a limit has its control since its constructor.

@@ -288,7 +288,7 @@ TEST_F(TaskGroupLimitDeathTest, ATaskThatWaitsForAPlaceOfItsOwnGroupIsReported) 
 }
 
 TEST_F(TaskGroupLimitDeathTest, ALimitThatIsNoNumberOfTasksIsReported) {
-  EXPECT_DEATH(TaskGroup(Limit{0}), "a limit of 0 tasks: it must be 1 to 1073741823");
+  EXPECT_DEATH(TaskGroup(Limit{0}), "a limit of 0 tasks. It must be 1 to 1073741823");
   EXPECT_DEATH(TaskGroup(Limit{-1}), "a limit of -1 tasks");
   EXPECT_DEATH(TaskGroup(Limit{1 << 30}), "a limit of 1073741824 tasks");
 }
