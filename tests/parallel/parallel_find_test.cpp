@@ -245,6 +245,18 @@ TEST_P(ParallelFindTest, AMatchNearTheBeginningOfALongRangeCostsLittle) {
   });
 }
 
+// Each stretch is cut at its middle, to which somebody steps.
+TEST_P(ParallelFindTest, AStretchIsAsLongAsAllBeforeIt) {
+  inTask([] {
+    std::vector<int> numbers(1'000'000, 1);
+    numbers[256] = 0;
+    Stepped::numSteps = 0;
+    const Stepped first{numbers.data()};
+    EXPECT_EQ(parallelFind(Partition<Stepped>{first, numbers.size(), 1, false}, kIsZero).at, &numbers[256]);
+    EXPECT_LE(Stepped::numSteps, 7 * 256);
+  });
+}
+
 TEST_P(ParallelFindTest, ExceptionsArrive) {
   inTask([] {
     const auto range = irange(0, 1000);

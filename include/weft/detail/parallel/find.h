@@ -100,15 +100,17 @@ class FindBody {
   std::atomic<size_t> last_{std::numeric_limits<size_t>::max()};  // only falls, by any thread that finds one
 };
 
-// Runs `loop` over stretches of which each is as long as all before it, until one has a result. So a match
+// Runs `loop` over stretches until one has a result. Each but the first is as long as all before it. So a match
 // near the beginning of a long range costs little: other threads help where it is, and not far behind it.
 template <class Loop, class Cursor, class Result>
 void inGrowingStretches(Loop& loop, Cursor from, size_t count, size_t grain, const std::stop_token& token,
                         Result& found) {
   constexpr size_t kFirst = 256;
-  for (size_t length = std::max(kFirst, grain);; length += std::min(length, count)) {
+  size_t length = std::max(kFirst, grain);
+  for (size_t searched = 0;; length = searched) {
     const size_t part = std::min(length, count);
     loop.lazily(from, part, grain, found);
+    searched += part;
     count -= part;
     if (found || count == 0 || token.stop_requested()) {
       return;
