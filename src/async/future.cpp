@@ -359,7 +359,7 @@ void reportNoPromise(const char* function) {
 
 void reportOwnFuture() {
   WEFT_FATAL(
-      "a function that was given to async() or then() returned the future of its own result, "
+      "a function that was given to async(), then() or recover() returned the future of its own result, "
       "which would never be ready. Return the result, or the future of another task.");
 }
 
