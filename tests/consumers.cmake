@@ -74,11 +74,15 @@ if(WEFT_MESON)
       -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/meson.cmake)
   # Meson compiles each file by itself, since folders alone may be compiled together.
   set_tests_properties(meson PROPERTIES ENVIRONMENT "${noNetwork}" LABELS nightly TIMEOUT 3600)
+else()
+  message(STATUS "Tests: no Meson, without which the test meson is left out (Debian: meson)")
 endif()
 
 # CMake 3.25 knows no modules. The library that this build has is that of either kind of program.
 find_program(WEFT_CLANG_WITH_MODULES NAMES clang++-19 clang++-20 clang++-21)
-if(WEFT_CLANG_WITH_MODULES AND WEFT_IO AND NOT BUILD_SHARED_LIBS AND NOT WEFT_HAS_LIBCXX)
+if(NOT WEFT_CLANG_WITH_MODULES)
+  message(STATUS "Tests: no clang 19, without which the test module is left out (Debian: clang-19)")
+elseif(WEFT_IO AND NOT BUILD_SHARED_LIBS AND NOT WEFT_HAS_LIBCXX)
   list(TRANSFORM CMAKE_DL_LIBS PREPEND -l OUTPUT_VARIABLE dlLibraries)
   set(moduleLibraries $<TARGET_FILE:weft_io> $<TARGET_FILE:weft> ${dlLibraries})
   if(WEFT_IO_URING)

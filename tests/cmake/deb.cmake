@@ -53,6 +53,8 @@ find_program(lintian lintian)
 if(lintian)
   list(TRANSFORM packages PREPEND ${WORK}/build/ OUTPUT_VARIABLE paths)
   run(${lintian} --allow-root --fail-on error --tag-display-limit 0 ${paths})
+else()
+  message(STATUS "no lintian looks at the packages: apt-get install -y lintian")
 endif()
 
 foreach(package IN LISTS packages)
