@@ -8,10 +8,9 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 
-from server import LIMIT_SECONDS, Server
+from server import LIMIT_SECONDS, OwnServer, Server
 
 FETCH, HTTP_SERVER = sys.argv.pop(1), sys.argv.pop(1)
 REPLY = b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -22,24 +21,6 @@ def fetch(urls, seconds=10 * LIMIT_SECONDS):
     done = subprocess.run([FETCH, str(seconds)], input="".join(url + "\n" for url in urls), text=True,
                           capture_output=True, timeout=2 * LIMIT_SECONDS)
     return done.returncode, done.stdout, done.stderr.splitlines()
-
-
-class OwnServer:
-    """Calls serve(listener) on a thread."""
-
-    def __init__(self, serve):
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
-        self.listener.settimeout(LIMIT_SECONDS)
-        self.url = "http://127.0.0.1:%d/" % self.listener.getsockname()[1]
-        self.thread = threading.Thread(target=serve, args=(self.listener,))
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.thread.join()
-        self.listener.close()
 
 
 def read_request(client):

@@ -8,10 +8,9 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import unittest
 
-from server import LIMIT_SECONDS, Server, run_without_descriptors
+from server import LIMIT_SECONDS, OwnServer, Server, run_without_descriptors
 
 SERVER = sys.argv.pop(1)
 LOAD = sys.argv.pop(1)
@@ -25,28 +24,17 @@ def load(*arguments, workers=None):
     return ended.returncode, ended.stdout, ended.stderr
 
 
-class LyingServer:
+def lying_server(replies):
     """Replies to each line of its only client with the next reply, and then closes."""
 
-    def __init__(self, replies):
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.thread = threading.Thread(target=self.run, args=(replies,))
-
-    def run(self, replies):
-        client, _ = self.listener.accept()
+    def serve(listener):
+        client, _ = listener.accept()
         with client, client.makefile("rb") as lines:
             for reply in replies:
                 lines.readline()
                 client.sendall(reply)
 
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.thread.join()
-        self.listener.close()
+    return OwnServer(serve)
 
 
 class KvServerTest(unittest.TestCase):
@@ -119,12 +107,12 @@ class KvLoadTest(unittest.TestCase):
             self.assertEqual(load(server.port, 3, 0), (0, "0 right, 0 wrong, 0 connections failed\n", ""))
 
     def test_wrong_replies_are_counted(self):
-        with LyingServer([b"OK\n", b"VALUE 0\n", b"OK\n", b"VALUE 2\n", b"NONE\n", b"VALUE 2\n"]) as server:
+        with lying_server([b"OK\n", b"VALUE 0\n", b"OK\n", b"VALUE 2\n", b"NONE\n", b"VALUE 2\n"]) as server:
             status, out, _ = load(server.port, 1, 6)
         self.assertEqual((status, out), (1, "4 right, 2 wrong, 0 connections failed\n"))
 
     def test_a_connection_that_is_closed_has_failed(self):
-        with LyingServer([b"OK\n", b"VALUE"]) as server:
+        with lying_server([b"OK\n", b"VALUE"]) as server:
             status, out, err = load(server.port, 1, 6)
         self.assertEqual((status, out), (1, "0 right, 0 wrong, 1 connections failed\n"))
         self.assertIn("the server has closed the connection", err)

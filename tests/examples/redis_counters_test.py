@@ -9,11 +9,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import unittest
 
-from server import LIMIT_SECONDS
+from server import LIMIT_SECONDS, OwnServer
 
 PROGRAM = sys.argv.pop(1)
 NUM_FIBERS = 8
@@ -24,24 +23,6 @@ def count(server, *arguments):
     done = subprocess.run([PROGRAM, str(server), *(str(argument) for argument in arguments)], text=True, capture_output=True,
                           timeout=2 * LIMIT_SECONDS, check=False, env=dict(os.environ, WEFT_NUM_THREADS="1"))
     return done.returncode, done.stdout, sorted(done.stderr.splitlines())
-
-
-class OwnServer:
-    """Calls serve(listener) on a thread."""
-
-    def __init__(self, serve):
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.listener.settimeout(LIMIT_SECONDS)
-        self.port = self.listener.getsockname()[1]
-        self.thread = threading.Thread(target=serve, args=(self.listener,))
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.thread.join()
-        self.listener.close()
 
 
 class RedisTest(unittest.TestCase):

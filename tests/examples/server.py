@@ -1,11 +1,12 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a server that prints "listening on ADDRESS:PORT" first, for the tests of the examples."""
+"""For the tests of examples: runs a server that prints "listening on ADDRESS:PORT" first, or is one itself."""
 
 import resource
 import signal
 import socket
 import subprocess
+import threading
 import unittest
 
 LIMIT_SECONDS = 60  # for what would hang if the server were wrong
@@ -61,3 +62,22 @@ class Server:
         """Waits for the end, and checks that it is a good one."""
         assert self.process.wait(LIMIT_SECONDS) == 0
         assert self.process.stdout.read() == "bye\n"
+
+
+class OwnServer:
+    """Calls serve(listener) on a thread, whose end the end of a `with` waits for."""
+
+    def __init__(self, serve):
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        self.listener.settimeout(LIMIT_SECONDS)
+        self.port = self.listener.getsockname()[1]
+        self.url = "http://127.0.0.1:%d/" % self.port
+        self.thread = threading.Thread(target=serve, args=(self.listener,))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.thread.join()
+        self.listener.close()
