@@ -3,7 +3,7 @@
 
 // Prints the prime factors of numbers: ordered_output [NUMBER...]. The numbers are taken apart at the same
 // time, some take a thousand times as long as others, and yet the lines come in the order of the arguments.
-// Each task has a ticket, and waits until all earlier tickets are done. A semaphore bounds how many tasks
+// Each task has a ticket, and waits until all earlier tickets are done. Their group bounds how many tasks
 // there are, however many numbers.
 
 #include <weft/weft.h>
@@ -43,18 +43,16 @@ std::string factorize(uint64_t number) {
 
 void printFactors(const std::vector<uint64_t>& numbers) {
   weft::Ticket::Queue order;
-  weft::Semaphore slots(kTasksAtATime);
+  weft::TaskGroup group(weft::TaskGroup::Limit{kTasksAtATime});
   for (const uint64_t number : numbers) {
-    slots.acquire();
-    weft::schedule([number, slots, ticket = order.take()] {
+    group.run([number, ticket = order.take()] {
       const std::string line = factorize(number);
       ticket.wait();
       std::puts(line.c_str());  // one task at a time is here, in the order of take()
       ticket.done();
-      slots.release();
     });
   }
-  order.take().wait();  // until all tasks are done
+  group.wait();
 }
 
 }  // namespace

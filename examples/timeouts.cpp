@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Asks servers, some of which do not answer: timeouts [MILLISECONDS]. One call has a time limit. Of several
-// calls the first answer counts, and the others are stopped. A stop ends a wait and a computation alike.
-// Nothing is left behind: each function waits for the tasks that it has stopped.
+// calls the first answer counts, and the others are stopped. A stop ends a wait and a computation alike. The
+// end of the scheduler waits for the tasks that were stopped.
 
 #include <weft/weft.h>
 
@@ -13,12 +13,9 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 enum class Kind {
   Answers,
@@ -48,35 +45,28 @@ std::string ask(const Server& server, const std::stop_token& stop) {
   return "42 from " + server.name;
 }
 
-// Returns: the answer; nothing if none came by the deadline.
-std::optional<std::string> askUntil(const Server& server, Clock::time_point deadline) {
-  std::stop_source stop;
-  weft::Future<std::string> answer =
-      weft::async([&server, token = stop.get_token()] { return ask(server, token); });
-  if (!answer.wait_until(deadline)) {
-    stop.request_stop();
-  }
+// Returns: the answer; nothing if none came within the limit.
+std::optional<std::string> askWithin(std::chrono::milliseconds limit, const Server& server) {
+  const weft::StopAfter stop(limit);
   try {
-    return answer.get();  // waits for the task, which refers to `server`
+    return ask(server, stop.token());
   } catch (const weft::TaskCanceled&) {
     return std::nullopt;
   }
 }
 
-// Returns: the first answer; nothing if none came by the deadline.
-std::optional<std::string> askAnyUntil(const std::vector<Server>& servers, Clock::time_point deadline) {
-  const weft::Channel<std::string> answers(servers.size());  // with room for all: nobody waits to send
-  weft::TaskGroup group;
+// Returns: the first answer; nothing if none came within the limit.
+std::optional<std::string> askAnyWithin(std::chrono::milliseconds limit, const std::vector<Server>& servers) {
+  const weft::StopAfter stop(limit);
+  std::vector<weft::Future<std::string>> answers;
   for (const Server& server : servers) {
-    group.run([&server, answers](const std::stop_token& stop) { answers.send(ask(server, stop)); });
+    answers.push_back(weft::async([server, token = stop.token()] { return ask(server, token); }));
   }
-  std::optional<std::string> first;
-  weft::select(
-      weft::onReceive(answers, [&](std::optional<std::string> answer) { first = std::move(answer); }),
-      weft::onTimeout(deadline));
-  group.cancel();
-  group.wait();  // for the tasks, which refer to `servers`
-  return first;
+  try {
+    return weft::firstSuccess(stop.source(), answers).get();
+  } catch (const weft::TaskCanceled&) {
+    return std::nullopt;
+  }
 }
 
 void print(const char* question, const std::optional<std::string>& answer) {
@@ -96,10 +86,10 @@ int main(int argc, char** argv) {
 
   const Server good{"a", Kind::Answers}, silent{"b", Kind::Hangs}, busy{"c", Kind::Computes};
   // Good servers are given all the time they need.
-  const auto patience = std::chrono::minutes(1);
-  print("one that answers", askUntil(good, Clock::now() + patience));
-  print("one that hangs", askUntil(silent, Clock::now() + limit));
-  print("one that computes", askUntil(busy, Clock::now() + limit));
-  print("the first of three", askAnyUntil({silent, good, busy}, Clock::now() + patience));
-  print("the first of two that do not answer", askAnyUntil({silent, busy}, Clock::now() + limit));
+  const std::chrono::minutes patience(1);
+  print("one that answers", askWithin(patience, good));
+  print("one that hangs", askWithin(limit, silent));
+  print("one that computes", askWithin(limit, busy));
+  print("the first of three", askAnyWithin(patience, {silent, good, busy}));
+  print("the first of two that do not answer", askAnyWithin(limit, {silent, busy}));
 }

@@ -72,8 +72,7 @@ bool isUpToDate(const std::string& target, const Rule& rule) {
 struct Build {
   void make(const std::string& target, const Rule& rule) {
     for (const std::string& command : isUpToDate(target, rule) ? std::vector<std::string>() : rule.commands) {
-      slots.acquire();
-      const auto end = weft::make_finally([&] { slots.release(); });
+      const weft::Semaphore::Permit slot = slots.hold();
       const weft::trace::Scope scope(target.c_str());
       if (hasFailed || !runShell(command)) {
         hasFailed = true;
@@ -97,6 +96,7 @@ struct Build {
     }
     builder.build()->run();
   }
+
   weft::Semaphore slots;
   std::atomic<bool> hasFailed{false};
 };
