@@ -72,7 +72,7 @@ add_test(NAME file_by_file
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/file_by_file.py ${PROJECT_SOURCE_DIR} ${CMAKE_CXX_COMPILER})
 set_tests_properties(file_by_file PROPERTIES COST 100 PROCESSORS 2)
 
-# Whether the recipes of package managers have weft's options.
+# Whether the recipes of package managers have weft's options, and the flags of its libraries.
 add_test(NAME recipes
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/recipes.py ${PROJECT_SOURCE_DIR})
 
