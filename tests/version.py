@@ -6,8 +6,9 @@
     version.py ROOT [VERSION]
 
 Looked at are the namespace that each header and source opens, the names of that namespace in all other files,
-the recipes of package managers, and the newest heading of docs/CHANGELOG.md. That is either "## Unreleased", with the words "version 0.1.0"
-before its first part, or "## 0.1.0". VERSION is what the build takes for the project's version.
+the recipes of package managers, and the newest heading of docs/CHANGELOG.md. That is either "## Unreleased",
+with the words "version 0.1.0" before its first part, or "## 0.1.0". VERSION is what the build takes for the
+project's version.
 """
 
 import pathlib

@@ -5,9 +5,10 @@
 
     amalgamate.py OUT
 
-OUT/weft.h has the public headers, and OUT/weft.cpp the library with its assembly. OUT/weft_io.h and OUT/weft_io.cpp are
-weft::io over these. Left out are weft/asio.h, weft/tracy.h, weft/defer.h and marl's headers. Two calls write the same bytes.
-Ends with 1, and says what is wrong, where a file has what this script does not know.
+OUT/weft.h has the public headers, and OUT/weft.cpp the library with its assembly. OUT/weft_io.h and
+OUT/weft_io.cpp are weft::io over these. Left out are weft/asio.h, weft/tracy.h, weft/defer.h and marl's
+headers. Two calls write the same bytes. Ends with 1, and says what is wrong, where a file has what this script
+does not know.
 """
 
 import pathlib

@@ -27,7 +27,10 @@ def find_tools():
 
 
 def find_owner():
-    """Returns: the arguments with which subprocess starts a server, which refuses to be root's; None if there is no user for it."""
+    """Returns: the arguments with which subprocess starts a server, which refuses to be root's.
+
+    None if there is no user for it.
+    """
     if os.getuid() != 0:
         return {}
     try:
@@ -113,10 +116,12 @@ class PgQueriesTest(unittest.TestCase):
         self.assertEqual(self.run_queries(4 * queries), (0, 4 * ["5000000"] + 4 * [text], ""))
 
     def test_what_fails_is_told_and_the_others_are_run(self):
-        queries = ["select 1", "select 1 / 0", "copy pg_class to stdout", "", "select pg_terminate_backend(pg_backend_pid())", "select 2"]
+        queries = ["select 1", "select 1 / 0", "copy pg_class to stdout", "",
+                   "select pg_terminate_backend(pg_backend_pid())", "select 2"]
         status, rows, messages = self.run_queries(queries, 1)
         self.assertEqual((status, rows), (1, ["1", "2"]), messages)
-        for words in ("select 1 / 0: PGRES_FATAL_ERROR: ERROR:  division by zero", "copy pg_class to stdout: PGRES_COPY_OUT", ": PGRES_EMPTY_QUERY",
+        for words in ("select 1 / 0: PGRES_FATAL_ERROR: ERROR:  division by zero",
+                      "copy pg_class to stdout: PGRES_COPY_OUT", ": PGRES_EMPTY_QUERY",
                       "pg_backend_pid()): PGRES_FATAL_ERROR: FATAL:  terminating connection"):
             self.assertIn(words, messages)
 
