@@ -4,6 +4,8 @@
 # Makes Debian's packages of a shared weft, unpacks them into a folder, and builds and runs the consumer with what lies there:
 #   cmake -DROOT=<weft> -DWORK=<dir> -DCOMPILER=<c++> -DVERSION=<of weft> "-DOPTIONS=<arguments of cmake>" -P this
 
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+
 find_program(dpkg dpkg-deb)
 find_program(shlibdeps dpkg-shlibdeps)
 find_program(pkgConfig NAMES pkg-config pkgconf)
@@ -11,10 +13,6 @@ if(NOT dpkg OR NOT shlibdeps OR NOT pkgConfig)
   message("the system lacks what makes Debian's packages: apt-get install -y dpkg-dev pkgconf")
   return()
 endif()
-
-function(run)
-  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
 
 function(expect what actual expected)
   if(NOT actual MATCHES "${expected}")
@@ -30,6 +28,7 @@ function(field package name result)
 endfunction()
 
 file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
 run(${CMAKE_COMMAND} -S ${ROOT} -B ${WORK}/build ${OPTIONS} -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_SHARED_LIBS=ON
   -DWEFT_BUILD_TESTS=OFF -DWEFT_BUILD_EXAMPLES=OFF -DWEFT_BUILD_BENCHMARKS=OFF)
 run(${CMAKE_COMMAND} --build ${WORK}/build)

@@ -5,6 +5,7 @@
 #   cmake -DROOT=<weft> -DWORK=<dir> -DVERSION=<of weft> "-DOPTIONS=<arguments of cmake>" -P this
 
 include(${CMAKE_CURRENT_LIST_DIR}/archive.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(REMOVE_RECURSE ${WORK})
 make_archive(${ROOT} ${WORK} ${VERSION})
 set(archive ${WORK}/weft-${VERSION}.tar.gz)
@@ -20,10 +21,6 @@ add_executable(consumer ${ROOT}/tests/consumer/main.cpp ${ROOT}/tests/consumer/c
 target_link_libraries(consumer PRIVATE weft::weft)
 target_compile_options(consumer PRIVATE -Wall -Wextra -Werror)
 ")
-
-function(run)
-  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
 
 run(${CMAKE_COMMAND} -S ${WORK}/project -B ${WORK}/build ${OPTIONS})
 run(${CMAKE_COMMAND} --build ${WORK}/build --target consumer)

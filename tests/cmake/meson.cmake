@@ -5,6 +5,7 @@
 #   cmake -DROOT=<weft> -DWORK=<dir> -DMESON=<meson> "-DCOMPILER=<c++>" -DVERSION=<of weft> -P this
 
 include(${CMAKE_CURRENT_LIST_DIR}/archive.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(REMOVE_RECURSE ${WORK})
 set(recipes ${ROOT}/src/package/meson)
 set(subprojects ${WORK}/project/subprojects)
@@ -17,10 +18,6 @@ file(WRITE ${WORK}/project/meson.build "project('user', 'cpp', default_options: 
 executable('consumer', 'main.cpp', 'crew.cpp', dependencies: dependency('weft'))
 executable('io_consumer', 'io_main.cpp', dependencies: dependency('weft-io'))
 ")
-
-function(run)
-  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
 
 set(ENV{CXX} "${COMPILER}")
 run(${MESON} setup ${WORK}/build ${WORK}/project --wrap-mode=nodownload -Dweft:buildtype=plain

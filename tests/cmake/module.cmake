@@ -4,14 +4,11 @@
 # Compiles the modules `weft` and `weft.io`, and a program that imports them, and runs it. The modules export each public name:
 #   cmake -DROOT=<weft> -DWORK=<dir> -DCOMPILER=<clang++ 19> -DPYTHON=<python3> "-DLIBRARIES=<of weft::io, weft, and what these need>" -P this
 
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 set(compile ${COMPILER} -std=c++20 -pthread -Wall -Wextra -Wpedantic -Werror -fprebuilt-module-path=${WORK})
 set(headers -I${ROOT}/include)
-
-function(run)
-  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
 
 foreach(module IN ITEMS weft weft.io)
   string(REPLACE "." "_" file ${module})

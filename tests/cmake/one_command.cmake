@@ -6,6 +6,8 @@
 #
 # One file of the program is compiled beforehand, without exceptions, so that two files include the header.
 
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+
 # The line of the page that begins with `start` and contains `part`.
 function(printed start part result)
   file(STRINGS ${ROOT}/docs/install.md lines REGEX "^${start} .*${part}")
@@ -14,10 +16,6 @@ function(printed start part result)
     message(FATAL_ERROR "docs/install.md has ${count} lines that begin with ${start} and contain ${part}")
   endif()
   set(${result} "${lines}" PARENT_SCOPE)
-endfunction()
-
-function(run)
-  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
 # Runs a printed command, with `flags` behind the name of the compiler.

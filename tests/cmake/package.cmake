@@ -6,12 +6,10 @@
 #   cmake -DROOT=<weft> -DWORK=<dir> -DSHARED=ON|OFF -DCOMPILER=<c++> -DPYTHON=<python3> -DVERSION=<of weft> "-DOPTIONS=<arguments of cmake>"
 #     [-DBUILD=<build folder of such a weft, instead of a static one of its own>] -P this
 
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
 set(prefix "${WORK}/a prefix")
-
-function(run)
-  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
 
 if(NOT BUILD)
   set(BUILD ${WORK}/build)
