@@ -113,11 +113,8 @@ def compare(name, old, new, details):
     if done.returncode & CHANGED and not SUMMARY.search(done.stdout):
         raise Failure("abidiff tells of a change without a summary:\n%s" % done.stdout[-3000:])
     number = counts(done.stdout)
-    if details:
-        print(done.stdout)
     print("%s: %s" % (name, ", ".join("%d %s" % (count, kind) for kind, count in number.items())))
-    for line in told(done.stdout) if not details else ():
-        print("    " + line)
+    print(done.stdout if details else "".join("    %s\n" % line for line in told(done.stdout)), end="")
     return verdict(number, soname(library[0]), soname(library[1]))
 
 
@@ -156,7 +153,7 @@ def check(old, new, details):
 
 def main():
     parser = argparse.ArgumentParser(description="Compares the interfaces of two commits' shared libraries.")
-    parser.add_argument("old", type=str)
+    parser.add_argument("old")
     parser.add_argument("new", nargs="?", default="HEAD")
     parser.add_argument("--folders", action="store_true", help="OLD and NEW are folders, not commits")
     parser.add_argument("--work", type=pathlib.Path, metavar="FOLDER")
