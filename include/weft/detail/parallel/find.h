@@ -100,8 +100,8 @@ class FindBody {
   std::atomic<size_t> last_{std::numeric_limits<size_t>::max()};  // only falls, by any thread that finds one
 };
 
-// Runs `loop` over stretches until one has a result. Each but the first is as long as all before it. So a match
-// near the beginning of a long range costs little: other threads help where it is, and not far behind it.
+// Runs `loop` over stretches until one has a result. Each but the first is as long as all before it. So a
+// match near the beginning of a long range costs little: other threads help where it is, and not far behind.
 template <class Loop, class Cursor, class Result>
 void inGrowingStretches(Loop& loop, Cursor from, size_t count, size_t grain, const std::stop_token& token,
                         Result& found) {
