@@ -118,6 +118,7 @@ struct DagChoice {
 class WEFT_EXPORT DagGraph {
  public:
   static constexpr uint32_t kRoot = 0;
+  static constexpr uint32_t kMost = ~uint32_t{0} >> 1;  // nodes, and dependencies
 
   // Makes a graph with a root that does nothing.
   explicit DagGraph(Allocator* allocator);
