@@ -13,7 +13,7 @@
 
 #include "weft/detail/base/callable.h"
 #include "weft/detail/forkjoin/run_on.h"
-#include "weft/detail/parallel/pipeline_core.h"
+#include "weft/detail/parallel/pipeline.h"
 #include "weft/detail/parallel/stop.h"
 #include "weft/executor.h"
 #include "weft/parallel/stage.h"

@@ -7,8 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <stdexcept>
-#include <stop_token>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -17,8 +15,6 @@
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/forkjoin/fork_join.h"
-#include "weft/detail/parallel/pipeline.h"
-#include "weft/detail/parallel/stop.h"
 #include "weft/mutex.h"
 #include "weft/parallel/stage.h"
 #include "weft/tsa.h"
@@ -215,39 +211,5 @@ class Pipeline {
   uint64_t thrownBy_ = 0;               // guarded by thrownMutex_
   std::atomic<bool> isStopped_{false};  // false -> true, by a token whose stage has thrown
 };
-
-template <class Stop, class... Stages>
-void runPipeline(std::ptrdiff_t maxTokens, Stop stop, Stages&... stages) {
-  static_assert(
-      sizeof...(Stages) >= 1,
-      "a parallelPipeline() needs at least one stage: parallelPipeline(maxTokens, serialStage(f), ...).");
-  if constexpr (sizeof...(Stages) == 0) {
-    return;
-  } else if constexpr (!detail::assertStages<std::remove_cv_t<Stages>...>()) {
-    return;
-  } else {
-    if (maxTokens < 1) [[unlikely]] {
-      detail::throwOrDie(std::invalid_argument(
-          "parallelPipeline() needs at least one token to take an item through its stages."));
-    }
-    Pipeline<Stop, Stages...> pipeline(stop, std::tie(stages...));
-    pipeline.run(static_cast<size_t>(maxTokens));
-  }
-}
-
-template <class... Args>
-inline constexpr bool kEndsWithToken = false;
-template <class Arg>
-inline constexpr bool kEndsWithToken<Arg> = StopToken<Arg>;
-template <class First, class Second, class... Others>
-inline constexpr bool kEndsWithToken<First, Second, Others...> = kEndsWithToken<Second, Others...>;
-
-// The last of `args` is the token.
-template <class... Args, size_t... kIndex>
-void runStoppablePipeline(std::ptrdiff_t maxTokens, const std::tuple<Args&...>& args,
-                          std::index_sequence<kIndex...>) {
-  const std::stop_token& token = std::get<sizeof...(kIndex)>(args);
-  detail::runPipeline(maxTokens, StopsBy{&token}, std::get<kIndex>(args)...);
-}
 
 }  // namespace weft::inline v0_1::detail

@@ -9,9 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/cancellation.h"
 #include "weft/detail/base/callable.h"
-#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/stop.h"
 
@@ -63,9 +61,7 @@ void sortWith(Iterator first, const End& end, Less& less, const char* what, Stop
     if (count > 1) {
       Sorter<Iterator, Less, Stop>(less, stop).sort(first, first + count);
     }
-    if (stop.isStopped()) [[unlikely]] {
-      throwOrDie(TaskCanceled());
-    }
+    stop.throwIfStopped();
   }
 }
 

@@ -8,8 +8,6 @@
 #include <functional>
 #include <type_traits>
 
-#include "weft/cancellation.h"
-#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/forkjoin/fork_join.h"
 #include "weft/detail/parallel/stop.h"
 
@@ -37,44 +35,38 @@ class StepCount {
 
   static constexpr std::ptrdiff_t kPiece = kAreCheap ? 4096 : 64;
 
-  // After `count` steps.
+  // After `count` steps. kMayStop, here and below: whether a stop may throw.
+  template <bool kMayStop = true>
   void add(std::ptrdiff_t count) {
     left_ -= count;
     if (left_ <= 0) [[unlikely]] {
-      letOthersRun();
+      letOthersRun<kMayStop>();
     }
   }
 
-  // Calls run(begin, end) for [begin, end), piece by piece. kMayStop: whether a stop may end that.
+  // Calls run(begin, end) for [begin, end), piece by piece.
   template <bool kMayStop = true, class Iterator, class Run>
   void inPieces(Iterator begin, Iterator end, Run&& run) {
     while (begin != end) {
       const auto count = std::min<std::ptrdiff_t>(end - begin, left_);
       const Iterator next = begin + count;
       run(begin, next);
-      if constexpr (kMayStop) {
-        add(count);
-      } else if (left_ -= count; left_ <= 0) [[unlikely]] {
-        endPiece();
-      }
+      add<kMayStop>(count);
       begin = next;
     }
   }
 
   // Ends a piece.
+  template <bool kMayStop = true>
   void letOthersRun() {
-    endPiece();
-    if (stop_.isStopped()) [[unlikely]] {
-      throwOrDie(TaskCanceled());
+    left_ = kPiece;
+    detail::letOthersRunInTurn();
+    if constexpr (kMayStop) {
+      stop_.throwIfStopped();
     }
   }
 
  private:
-  void endPiece() {
-    left_ = kPiece;
-    detail::letOthersRunInTurn();
-  }
-
   std::ptrdiff_t left_ = kPiece;
   [[no_unique_address]] Stop stop_;
 };

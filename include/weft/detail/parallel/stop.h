@@ -7,6 +7,8 @@
 #include <stop_token>
 #include <type_traits>
 
+#include "weft/cancellation.h"
+
 // What ends an algorithm early, as a type. So an algorithm that was given no token has no look at one.
 namespace weft::inline v0_1::detail {
 
@@ -15,10 +17,12 @@ concept StopToken = std::same_as<std::remove_cvref_t<T>, std::stop_token>;
 
 struct NeverStops {
   static constexpr bool isStopped() { return false; }
+  static constexpr void throwIfStopped() {}
 };
 
 struct StopsBy {
   bool isStopped() const { return token->stop_requested(); }
+  void throwIfStopped() const { weft::interruptionPoint(*token); }
   const std::stop_token* token = nullptr;
 };
 
