@@ -11,8 +11,9 @@
 //
 // - after.h: after(duration[, token]) gives a future that is ready after that time
 // - async.h: async([executor, ][token, ]f) schedules a task, and returns the future of its result
-// - future.h: Future, whose result is read once; SharedFuture, whose result may be read again and again
+// - future.h: Future, whose result is read once
 // - promise.h: Promise sets the result of a future; makeReadyFuture() and makeExceptionalFuture()
+// - shared_future.h: SharedFuture, whose result may be read again and again
 // - stop_after.h: StopAfter(duration[, token]) requests a stop after that time
 // - when.h: whenAll(), whenAny() and firstSuccess() make one future of several
 #include "weft/executor.h"
@@ -20,6 +21,7 @@
 #include "weft/future/async.h"
 #include "weft/future/future.h"
 #include "weft/future/promise.h"
+#include "weft/future/shared_future.h"
 #include "weft/future/stop_after.h"
 #include "weft/future/when.h"
 
