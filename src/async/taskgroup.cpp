@@ -111,7 +111,7 @@ constinit thread_local Stops* Stops::first = nullptr;
 
 }  // namespace
 
-// A task of a group that goesElsewhere() runs, or is dropped.
+// Exists while a task of a group that goesElsewhere() runs, or is dropped.
 class TaskGroupCore::Running {
  public:
   explicit Running(TaskGroupCore& group);
@@ -173,14 +173,12 @@ TaskGroupCore::TaskGroupCore(std::optional<ExecutorReference> executor, ptrdiff_
     : owner_(kNoOwner) {
   WEFT_ASSERT(limit > 0 && limit < SemaphoreCore<>::kMax,
               "TaskGroup: a limit of %td tasks. It must be 1 to %u.", limit, SemaphoreCore<>::kMax - 1);
-  auto made = std::make_unique<Control>();
-  made->executor = executor;
-  made->places.emplace(static_cast<uint32_t>(limit));
-  made->source = std::stop_source();
-  Control& own = *made;
-  // relaxed, both: nobody else has the group yet.
-  control_.store(made.release(), std::memory_order_relaxed);
-  state_.store(kHasControl | kHasSource, std::memory_order_relaxed);
+  std::stop_source source;  // first, since its allocation may throw too
+  Control& own = control();
+  own.executor = executor;
+  own.places.emplace(static_cast<uint32_t>(limit));
+  own.source = std::move(source);
+  state_.fetch_or(kHasSource, std::memory_order_relaxed);  // relaxed: nobody else has the group yet
   own.parent.emplace(parent, Control::Cancel{this});
 }
 
@@ -238,7 +236,7 @@ TaskGroupCore::Running::~Running() {
   }
 }
 
-// relaxed: a group with a limit has its control since its constructor.
+// relaxed: a group that goesElsewhere() has its control since its constructor.
 bool TaskGroupCore::isLimited() const { return control_.load(std::memory_order_relaxed)->places.has_value(); }
 
 bool TaskGroupCore::tryTakePlace() { return control().places->tryTake(); }
