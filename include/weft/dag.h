@@ -60,7 +60,7 @@ class DAG {
   void run(Data& data, Allocator* allocator = Allocator::Default)
     requires(!std::is_void_v<T>)
   {
-    graph_->run(voidOf(data), allocator, nullptr);
+    graph_->run(addressOf(data), allocator, nullptr);
   }
   void run(Allocator* allocator = Allocator::Default)
     requires std::is_void_v<T>
@@ -68,13 +68,13 @@ class DAG {
     graph_->run(nullptr, allocator, nullptr);
   }
 
-  // Once a stop of `token` is requested, no node begins. Suspends or blocks until those that run have
-  // returned, and throws nothing because of the stop.
+  // As run() without a token, but once a stop of `token` is requested, no node begins. Then it returns when
+  // those that run have returned, and throws nothing because of the stop.
   // Returns: false if the stop has left nodes out.
   bool run(Data& data, const std::stop_token& token, Allocator* allocator = Allocator::Default)
     requires(!std::is_void_v<T>)
   {
-    return graph_->run(voidOf(data), allocator, &token);
+    return graph_->run(addressOf(data), allocator, &token);
   }
   bool run(const std::stop_token& token, Allocator* allocator = Allocator::Default)
     requires std::is_void_v<T>
@@ -91,7 +91,7 @@ class DAG {
   template <class U>
   friend struct detail::PartlyBuilt;
   explicit DAG(Allocator::unique_ptr<detail::DagGraph> graph) : graph_(std::move(graph)) {}
-  static void* voidOf(Data& data) { return const_cast<std::remove_cvref_t<T>*>(std::addressof(data)); }
+  static void* addressOf(Data& data) { return const_cast<std::remove_cvref_t<T>*>(std::addressof(data)); }
 
   Allocator::unique_ptr<detail::DagGraph> graph_;
 };
@@ -156,7 +156,8 @@ class DAGBuilder {
   // skipped. So is a node all of whose parents were skipped or have chosen another one. A node runs if at
   // least one of its parents leads to it, so that one node can follow all ways. What depends on the choice
   // and is not in `among` runs whatever it chooses.
-  // Errors: as node(). If the function returns what is no place in `among`, a message ends the program.
+  // Requires: `among` has a node. The function returns a place in it. Otherwise a message ends the program.
+  // Errors: as node().
   template <class F>
   DAGNodeBuilder<T> choice(F&& function, std::initializer_list<DAGNodeBuilder<T>> among,
                            std::initializer_list<DAGNodeBuilder<T>> after = {}) {

@@ -163,7 +163,9 @@ class WEFT_EXPORT Scheduler {
   // Waits for what ~Scheduler waits for, but only for some time, or until a time of any clock. Blocks the
   // thread. Any thread may call it, and more than once. ~Scheduler still waits for what is left.
   //
-  //   if (!scheduler.shutdown(std::chrono::seconds(10))) std::_Exit(1);
+  //   if (!scheduler.shutdown(std::chrono::seconds(10))) {
+  //     std::_Exit(1);
+  //   }
   // Returns: whether every thread has unbound and all tasks have ended. If not, has printed to stderr for
   // what it waits, as ~Scheduler does, and all goes on. From the time when all has ended, a task or a bind()
   // ends the program with a message.

@@ -63,9 +63,8 @@ class Semaphore {
   bool try_acquire(ptrdiff_t count) const { return state_.checked().tryAcquire(count); }
 
   // As acquire(), but also ends at a stop of `token`, after `duration`, or at `time`, never early by its
-  // clock.
-  // Returns: whether it took a permit, or all `count`: false if the stop or the time came first. Takes what
-  // try_acquire() takes at the call.
+  // clock. Takes what try_acquire() takes at the call, even if the stop or the time has come.
+  // Returns: whether it took a permit, or all `count`: false if the stop or the time came first.
   bool acquire(const std::stop_token& token) const {
     return state_->tryAcquire() || state_->acquire(1, detail::kNever, token);
   }
@@ -81,7 +80,6 @@ class Semaphore {
              return state_->acquire(1, deadline, token);
            });
   }
-
   bool acquire(ptrdiff_t count, const std::stop_token& token) const {
     return state_->tryAcquire(count) || state_->acquire(count, detail::kNever, token);
   }
@@ -99,8 +97,9 @@ class Semaphore {
            });
   }
 
-  // acquire() and try_acquire(), which give the permits back at the end of the Permit that they return. It is
-  // empty if they took none. One for 0 permits is not.
+  // As acquire() and try_acquire(), but the permits are given back when the returned Permit is destroyed.
+  // Returns: the Permit of what it took. It is empty if the stop came first, or if tryHold() took nothing.
+  // After a call for 0 permits it is not empty.
   [[nodiscard]] Permit hold(ptrdiff_t count = 1) const;
   [[nodiscard]] Permit hold(const std::stop_token& token) const;
   [[nodiscard]] Permit hold(ptrdiff_t count, const std::stop_token& token) const;

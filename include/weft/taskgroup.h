@@ -145,7 +145,8 @@ class TaskGroup {
     constexpr bool kCanBeCalled =
         std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>;
     static_assert(kCanBeCalled,
-                  "TaskGroup::run(f): f can be called neither without arguments nor with a std::stop_token.");
+                  "TaskGroup::run(f) and tryRun(f): f can be called neither without arguments "
+                  "nor with a std::stop_token.");
     if constexpr (kCanBeCalled) {
       return detail::assertKept<F>();
     }

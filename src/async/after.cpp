@@ -53,6 +53,4 @@ Future<void> afterDeadline(TimePoint deadline, const std::stop_token& token) {
   return future;
 }
 
-void setTimedOut(EscapedException& error) { error.set(std::make_exception_ptr(TimedOut())); }
-
 }  // namespace weft::inline v0_1::detail

@@ -340,6 +340,8 @@ bool scheduleIfBound(TaskNode* node) {
 
 void setBroken(EscapedException& error) { error.set(std::make_exception_ptr(BrokenPromise())); }
 
+void setTimedOut(EscapedException& error) { error.set(std::make_exception_ptr(TimedOut())); }
+
 void setNoFutures(EscapedException& error) {
   error.set(std::make_exception_ptr(std::invalid_argument("weft::firstSuccess() was given no futures")));
 }

@@ -178,7 +178,7 @@ check("std::vector<weft::Task> tasks; weft::scheduleMany(tasks);" "a Task cannot
 check("std::vector<weft::Task> tasks; weft::scheduleMany(std::move(tasks));" OK)
 check("auto f = [p = std::make_unique<int>(1)] {}; weft::schedule(f);" "schedule.. keeps copies")
 check("weft::schedule([](int, std::unique_ptr<int>) {}, 1, std::make_unique<int>(1));" OK)
-check("weft::TaskGroup().run([](int) {});" "TaskGroup::run.f.: f can be called neither")
+check("weft::TaskGroup().run([](int) {});" "TaskGroup::run.f. and tryRun.f.: f can be called neither")
 check("weft::join([] {}, [](int) {});" "join.f, g, ....: one of the functions cannot be called without arguments")
 check("weft::join(3, [] {});" "join.f, g, ....: one of the functions cannot be called without arguments")
 

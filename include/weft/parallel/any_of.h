@@ -19,7 +19,9 @@ namespace weft::inline v0_1 {
 
 // Tells whether `predicate` is true of any element of a range.
 //
-//   if (weft::parallelAnyOf(boxes, [&](const Box& box) { return box.contains(point); })) select(point);
+//   if (weft::parallelAnyOf(boxes, [&](const Box& box) { return box.contains(point); })) {
+//     select(point);
+//   }
 // Range, splitting, suspension, errors and lifetimes are those of parallelFor(). Once a call returns true, no
 // more pieces begin, and those that run end early.
 // Returns: false for an empty range. After a stop of `token`, false may mean that no call has returned true

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "weft/trace.h"
-#include "os/environment.h"
 
 #include <bit>
 #include <cstdarg>
 #include <cstdio>
 
+#include "os/environment.h"
 #include "scheduler/core/trace_dump.h"
 #include "scheduler/trace/recorder.h"
 #include "scheduler/worker/worker.h"

@@ -126,7 +126,7 @@ class TaskGroupCore {
   void tellOfDropped();
   std::stop_source markCanceled();
 
-  // A task of a group that goesElsewhere() runs, or is dropped.
+  // Exists while a task of a group that goesElsewhere() runs, or is dropped.
   class Running;
 
   // A call of run() if no scheduler is bound.

@@ -18,7 +18,7 @@
 // The tasks that recover() and onError() make.
 namespace weft::inline v0_1::detail {
 
-// What a function is called for: recover() takes what it returns for the result, onError() passes the error
+// What becomes of an error: for recover(), the function's result takes its place; for onError(), it is passed
 // on.
 enum class ErrorUse { Recover, Notice };
 

@@ -60,8 +60,7 @@ constexpr bool assertTakenOver() {
   constexpr bool kIsTakenOver = (std::is_constructible_v<std::decay_t<Futures>, Futures> && ...);
   static_assert(kAreFutures,
                 "whenAll(), whenAny() and firstSuccess() take futures, or one range of futures: here is an "
-                "argument of another "
-                "type. Write whenAll(std::move(a), std::move(b)) or whenAll(vector). "
+                "argument of another type. Write whenAll(std::move(a), std::move(b)) or whenAll(vector). "
                 "What is no future may be given as makeReadyFuture(value).");
   static_assert(kIsTakenOver || !kAreFutures,
                 "whenAll(), whenAny() and firstSuccess() take futures over. "
@@ -122,8 +121,8 @@ constexpr bool assertFutures() {
       "whenAll(), whenAny() and firstSuccess() take a range of futures: this one has other elements.");
   static_assert(kCanBeTaken,
                 "whenAll(), whenAny() and firstSuccess() move futures out of the range, and cannot do so "
-                "where it is const, "
-                "as a list in braces is. Give them a std::vector that is not const, or share() the futures.");
+                "where it is const, as a list in braces is. Give them a std::vector that is not const, or "
+                "share() the futures.");
   return kAreFutures && kCanBeTaken;
 }
 
