@@ -16,7 +16,7 @@
 #include <weft/mutex.h>
 #include <weft/scheduler.h>
 
-#include "../with_scheduler.h"
+#include "with_scheduler.h"
 
 namespace weft::future_stop_examples_test {
 namespace {

@@ -63,7 +63,8 @@ TEST_P(StopAfterTest, NoStopIsRequestedAfterItsEnd) {
   }
 }
 
-TEST_P(StopAfterTest, TheStopComesBeforeOrNeverAtItsEnd) {
+// Whatever comes first, nothing may be used that is gone.
+TEST_P(StopAfterTest, MayEndWhileItsTimeAndAStopOfItsParentCome) {
   for (int round = 0; round < scaled(500, 50); ++round) {
     std::stop_source parent;
     const StopAfter limit(std::chrono::microseconds(round % 50), parent.get_token());

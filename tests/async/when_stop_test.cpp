@@ -245,7 +245,7 @@ TEST_P(WhenStopTest, OneOfManySuccessesIsFirst) {
 struct Page {
   int number;
 };
-TEST_P(WhenStopTest, APageOfTheExample) {
+TEST_P(WhenStopTest, TheExampleOfFirstSuccessGivesAPage) {
   Future<Page> cached = makeExceptionalFuture<Page>(std::runtime_error("x"));
   Future<Page> fetched = async([] { return Page{2}; });
   weft::Future<Page> page = weft::firstSuccess(std::move(cached), std::move(fetched));
@@ -255,7 +255,7 @@ TEST_P(WhenStopTest, APageOfTheExample) {
 int readA() { return 1; }
 std::string readB() { return "b"; }
 
-TEST_P(WhenStopTest, BothOfTheExample) {
+TEST_P(WhenStopTest, TheExampleOfWhenAllGivesBoth) {
   std::stop_source stop;
   auto a = weft::async(stop.get_token(), readA);
   auto both = weft::whenAll(stop, std::move(a), weft::async(stop.get_token(), readB));

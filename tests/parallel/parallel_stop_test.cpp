@@ -11,10 +11,12 @@
 #include <thread>
 #include <vector>
 
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
+
+#include <weft/cancellation.h>
+#include <weft/parallel.h>
+
 #include "in_task.h"
-#include "weft/cancellation.h"
-#include "weft/parallel.h"
 #include "with_scheduler.h"
 
 namespace weft {
