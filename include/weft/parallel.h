@@ -37,8 +37,8 @@
 //
 // The headers of weft/parallel declare them:
 // - for.h: parallelFor(range, f[, token])
-// - reduce.h: parallelReduce(range, init[, reduce[, token]]),
-//   parallelMapReduce(range, init, map[, reduce[, token]])
+// - reduce.h: parallelReduce(range, init[, reduce[, token]])
+// - reduce.h: parallelMapReduce(range, init, map[, reduce[, token]])
 // - transform.h: parallelTransform(range, out, f[, token])
 // - scan.h: parallelScan(range, out[, op[, token]]), parallelExclusiveScan(range, out, init[, op[, token]])
 // - sort.h: parallelSort(range[, less[, token]]), parallelStableSort(range[, less[, token]])

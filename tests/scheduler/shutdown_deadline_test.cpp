@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <thread>
@@ -177,6 +178,18 @@ TEST_F(ShutdownDeathTest, CalledOnABoundThread) {
         scheduler.shutdown(milliseconds(0));
       },
       "weft: fatal: Scheduler::shutdown\\(\\) was called on a thread that is still bound to it.*unbind");
+}
+
+TEST_F(ShutdownDeathTest, TheExampleInTheHeaderGoesOnWhereAllHasEnded) {
+  EXPECT_EXIT(
+      {
+        Scheduler scheduler(smallConfig(1));
+        if (!scheduler.shutdown(std::chrono::seconds(10))) {
+          std::_Exit(1);
+        }
+        std::_Exit(0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST_F(ShutdownDeathTest, CalledInATask) {
