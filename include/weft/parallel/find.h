@@ -29,14 +29,14 @@ namespace weft::inline v0_1 {
 template <detail::Partitionable Range, class Predicate>
 auto parallelFind(Range&& range, Predicate&& predicate, const std::stop_token& token = {}) {
   return detail::placeIn(std::forward<Range>(range), [&](const auto& elements) {
-    return detail::findIn(elements, predicate, token, false, "parallelFind");
+    return detail::findIn(elements, predicate, token, detail::Match::First, "parallelFind");
   });
 }
 template <detail::Endpoint Begin, class End, class Predicate>
   requires(detail::Endpoint<End> || detail::Endpoints<Begin, End>)
 auto parallelFind(Begin begin, End end, Predicate&& predicate, const std::stop_token& token = {}) {
   return detail::placeBetween(begin, end, [&](const auto& elements) {
-    return detail::findIn(elements, predicate, token, false, "parallelFind");
+    return detail::findIn(elements, predicate, token, detail::Match::First, "parallelFind");
   });
 }
 

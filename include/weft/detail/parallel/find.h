@@ -37,16 +37,19 @@ constexpr bool assertPredicate() {
   }
 }
 
-// A search for an element of which the predicate is true: the first one, or any. The elements are numbered
-// from 1 on. What lies behind the number `last_` is not looked at any more. Each match lowers it: to its own
-// number, or to 0 where any will do. So all elements before the first match are looked at.
+// Which element is looked for, if the predicate is true of several.
+enum class Match { First, Any };
+
+// A search for an element of which the predicate is true. The elements are numbered from 1 on. What lies
+// behind the number `last_` is not looked at any more. Each match lowers it: to its own number, or to 0 where
+// any will do. So all elements before the first match are looked at.
 template <class Iterator, class Predicate>
 class FindBody {
  public:
   using Result = std::optional<Iterator>;
   using Cursor = Together<Index<size_t>, Iterator>;
 
-  FindBody(Predicate& predicate, bool isAnyEnough) : predicate_(predicate), isAnyEnough_(isAnyEnough) {}
+  FindBody(Predicate& predicate, Match which) : predicate_(predicate), which_(which) {}
 
   Cursor run(Cursor from, size_t count, Result& result) {
     auto& [at] = from.in;
@@ -89,14 +92,14 @@ class FindBody {
   }
 
   void endBehind(size_t number) {
-    const size_t end = isAnyEnough_ ? 0 : number;
+    const size_t end = which_ == Match::Any ? 0 : number;
     size_t last = last_.load(std::memory_order_relaxed);
     while (end < last && !last_.compare_exchange_weak(last, end, std::memory_order_relaxed)) {
     }
   }
 
   Predicate& predicate_;
-  const bool isAnyEnough_;
+  const Match which_;
   std::atomic<size_t> last_{std::numeric_limits<size_t>::max()};  // only falls, by any thread that finds one
 };
 
@@ -122,17 +125,17 @@ void inGrowingStretches(Loop& loop, Cursor from, size_t count, size_t grain, con
 // Returns: the first element of which the predicate is true, or any such one; empty if there is none.
 template <class Iterator, class Predicate>
 std::optional<Iterator> findIn(const Partition<Iterator>& range, Predicate& predicate,
-                               const std::stop_token& token, bool isAnyEnough, const char* what) {
+                               const std::stop_token& token, Match which, const char* what) {
   std::optional<Iterator> found;
   if constexpr (detail::assertPredicate<Predicate, const Iterator>()) {
     detail::assertCallable(predicate, what);
     using Body = FindBody<Iterator, Predicate>;
-    Body body(predicate, isAnyEnough);
+    Body body(predicate, which);
     const typename Body::Cursor first{{1}, {range.first}};
     LoopOver<Body, typename Body::Cursor> loop(body, token, what);
     if (range.isStatic) {
       loop.evenly(first, range.count, range.grain, detail::grainForEachThread(range.count), true, found);
-    } else if (isAnyEnough) {
+    } else if (which == Match::Any) {
       loop.lazily(first, range.count, range.grain, found);
     } else {
       detail::inGrowingStretches(loop, first, range.count, range.grain, token, found);
@@ -144,7 +147,7 @@ std::optional<Iterator> findIn(const Partition<Iterator>& range, Predicate& pred
 template <class Iterator, class Predicate>
 bool hasAny(const Partition<Iterator>& range, Predicate& predicate, const std::stop_token& token,
             const char* what) {
-  return detail::findIn(range, predicate, token, true, what).has_value();
+  return detail::findIn(range, predicate, token, Match::Any, what).has_value();
 }
 
 // For parallelAllOf(): whether there is an element of which the predicate is false.
