@@ -344,13 +344,23 @@ class CellCondition {
   CellCondition(const CellCondition&) = delete;
   CellCondition& operator=(const CellCondition&) = delete;
 
-  template <class Duration, class Condition>
-  bool wait_for(std::unique_lock<CellLock>& guard, const Duration&, Condition isMet, WEFT_MODEL_PLACE) {
+  template <class Condition>
+  void wait(std::unique_lock<CellLock>& guard, Condition isMet, WEFT_MODEL_PLACE) {
     Locked locked{*guard.mutex()};
     while (!isMet()) {
       assertThere(*cell_, file, line);
       cell_->condition.wait(locked, Place{file, line}.info());
     }
+  }
+  // Here no time comes before what is waited for.
+  template <class Duration, class Condition>
+  bool wait_for(std::unique_lock<CellLock>& guard, const Duration&, Condition isMet, WEFT_MODEL_PLACE) {
+    wait(guard, isMet, file, line);
+    return true;
+  }
+  template <class Time, class Condition>
+  bool wait_until(std::unique_lock<CellLock>& guard, const Time&, Condition isMet, WEFT_MODEL_PLACE) {
+    wait(guard, isMet, file, line);
     return true;
   }
   void notify_all(WEFT_MODEL_PLACE) {
