@@ -15,6 +15,7 @@
 #include "scheduler/core/scheduler_core_intake.cpp"
 #include "scheduler/core/scheduler_core_shutdown.cpp"
 #include "scheduler/core/scheduler_link.cpp"
+#include "scheduler/core/serial_warning.cpp"
 #include "scheduler/core/task_batch.cpp"
 #include "scheduler/core/thread_waiter.cpp"
 #include "scheduler/fibers/fiber_factory.cpp"
@@ -53,9 +54,15 @@ void KeptExecutor::schedule(TaskHandle task) const { link_->schedule(std::move(t
 
 }  // namespace weft::inline v0_1::detail
 
+// No group has a limit.
+bool weft::detail::acquirePermits(SemaphoreCore<>&, uint32_t, TimePoint, const std::stop_token&, PermitsFor) {
+  WEFT_UNREACHABLE();
+}
+
 // Nothing is observed.
 namespace weft::inline v0_1::detail {
 
+void warnWithCallers(const char*, ...) {}
 Wishes wishes;
 const char* taskNameOf(const TaskNode&) noexcept { return nullptr; }
 thread_local TraceThread* ownTraceThread = nullptr;
