@@ -653,7 +653,8 @@ TEST_F(FutureDeathTest, AFunctionThatReturnsTheFutureOfItsOwnResult) {
         own = promise.get_future().then(inlineExecutor(), [&] { return own; });
         promise.set_value();
       },
-      "weft: fatal: a function that was given to async\\(\\) or then\\(\\) returned the future of its own "
+      "weft: fatal: a function that was given to async\\(\\), then\\(\\) or recover\\(\\) returned the "
+      "future of its own "
       "result");
 }
 

@@ -52,7 +52,7 @@ bool waitUntilByClock(const std::chrono::time_point<Clock, Duration>& time, Wait
     for (;;) {
       const Seconds left = sinceEpoch - Seconds(Clock::now().time_since_epoch());
       // (Not std::min(): <algorithm> would be a twentieth of the time in which a small program compiles.)
-      if (wait(deadlineAfter(left < kBetweenLooksAtClock ? left : Seconds(kBetweenLooksAtClock)))) {
+      if (wait(deadlineAfter(left > kBetweenLooksAtClock ? Seconds(kBetweenLooksAtClock) : left))) {
         return true;
       }
       if (!(left > Seconds::zero() && Clock::now() < time)) {

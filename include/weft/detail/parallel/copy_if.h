@@ -112,7 +112,7 @@ struct CopyStretch {
     size_t left = count;
     for (; left >= sizeof(FlagWord); left -= sizeof(FlagWord), flags += sizeof(FlagWord)) {
       const FlagWord sums = detail::flagsAt(flags) * 0x01'01'01'01'01'01'01'01;
-      numWanted += static_cast<size_t>(sums >> 56);  // the sum of all bytes
+      numWanted += sums >> 56;  // the sum of all bytes
     }
     numWanted += static_cast<size_t>(std::count(flags, flags + left, true));
   }
