@@ -8,7 +8,7 @@
 Checked are paths, links and their anchors, commands (presets, parts of .ci/run, labels and names of tests,
 options of scripts and of the build), numbers that stand for a constant (the table NUMBERS) or count something
 (COUNTS, OCCURRENCES), the functions and members that a page names beside a file, those that comments name,
-and those of docs/llms.txt. With --tests, the names of tests are those of the build folder BUILD.
+those of docs/llms.txt, and the examples. With --tests, the names of tests are those of the build folder BUILD.
 """
 
 import argparse
@@ -407,6 +407,13 @@ class Facts:
                     word = constant or other
                     self.expect(word in self.allWords, place, "there is no %s" % word)
 
+    # The list of examples.
+
+    def checkExamples(self):
+        page = "examples/README.md"
+        for name in sorted({name.split("/")[1] for name in self.files if re.match(r"examples/.*\.cpp$", name)}):
+            self.expect("](%s)" % name in self.text[page], page, "does not list " + name)
+
     # The page for programs that write programs.
 
     def wordsOfHeader(self, header):
@@ -457,6 +464,7 @@ def main():
     facts.checkFunctionsInProse()
     facts.checkMembers()
     facts.checkNamesInComments()
+    facts.checkExamples()
     facts.checkLlms()
     print("%d facts of documents and comments" % facts.count)
     return 1 if facts.wrong or not facts.count else 0

@@ -22,8 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # The table of contents. A folder's pages hang below its index.
 CONTENTS = {
-    "Learn": ["docs/tutorial/index", "docs/howto/index", "docs/which", "docs/coming_from", "docs/faq",
-              "docs/debugging", "docs/tracing", "docs/weft_tool", "docs/install", "docs/limits"],
+    "Learn": ["docs/tutorial/index", "docs/howto/index", "examples/README", "docs/which",
+              "docs/coming_from", "docs/faq", "docs/debugging", "docs/tracing", "docs/weft_tool", "docs/install", "docs/limits"],
     "Reference": ["docs/reference/index", "docs/headers", "docs/glossary"],
     "Concepts": ["docs/scheduler", "docs/waiting", "docs/channels", "docs/forkjoin", "docs/parallel",
                  "docs/futures", "docs/fair", "docs/io", "docs/asio", "docs/stacks", "docs/shared_libraries",
@@ -62,7 +62,8 @@ def rewritten(page, text, linked):
 def copy_pages(source):
     """Copies the pages into `source`, where they lie as in the repository."""
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    pages += [ROOT / (name + ".md") for name in CONTENTS["Inside"] if not name.startswith("docs/")]
+    pages += [ROOT / (name + ".md") for names in CONTENTS.values() for name in names
+              if not name.startswith("docs/")]
     linked = set()
     for page in pages:
         name = page.relative_to(ROOT)
