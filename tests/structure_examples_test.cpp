@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -125,6 +126,41 @@ TEST_P(StructureExamplesTest, SelectOfThePage) {
                  weft::onStop(token, [&] { isOver = true; }));
   }
   EXPECT_GE(numCalls.load(), 3);
+}
+
+void handle(const Job&) { ++numCalls; }
+
+TEST_P(StructureExamplesTest, FanInOfThePageEndsOnceAllChannelsAreClosed) {
+  const std::vector<weft::Channel<Job>> queues = {weft::Channel<Job>(1), weft::Channel<Job>(1),
+                                                  weft::Channel<Job>(1)};
+  for (const weft::Channel<Job>& jobs : queues) {
+    weft::schedule([=] {
+      for (int i = 0; i < 5; ++i) {
+        jobs.send(Job());
+      }
+      jobs.close();
+    });
+  }
+  bool isClosed = false;
+  std::vector<weft::AnyCase> cases;
+  for (const weft::Channel<Job>& jobs : queues) {
+    cases.push_back(weft::onReceive(jobs, [&](std::optional<Job> job) {
+      isClosed = !job;
+      if (job) {
+        handle(*job);
+      }
+    }));
+  }
+  while (!cases.empty()) {
+    const size_t which = weft::select(cases);
+    if (std::exchange(isClosed, false)) {
+      cases.erase(cases.begin() + static_cast<std::ptrdiff_t>(which));
+    }
+  }
+  EXPECT_EQ(numCalls.load(), 15);
+  for (const weft::Channel<Job>& jobs : queues) {
+    EXPECT_TRUE(jobs.isClosed());
+  }
 }
 
 TEST_P(StructureExamplesTest, Channel) {

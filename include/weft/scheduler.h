@@ -169,7 +169,7 @@ class WEFT_EXPORT Scheduler {
   // Returns: whether every thread has unbound and all tasks have ended. If not, has printed to stderr for
   // what it waits, as ~Scheduler does, and all goes on. From the time when all has ended, a task or a bind()
   // ends the program with a message.
-  // Requires: the calling thread is not bound to this scheduler.
+  // Requires: the calling thread is not bound to this scheduler; a Binding of it has ended.
   // Memory ordering: after true, the caller sees what the tasks have written.
   template <class Rep, class Period>
   bool shutdown(const std::chrono::duration<Rep, Period>& longest) {

@@ -69,6 +69,17 @@ TEST_P(FutureStopExamplesTest, OneLimitIsForSeveralCalls) {
   page.wait();
 }
 
+TEST_P(FutureStopExamplesTest, TheFirstSuccessIsTakenWithinALimitThatHasAParent) {
+  std::stop_source parent;
+  const std::stop_token token = parent.get_token();
+  parent.request_stop();
+  weft::StopAfter limit(std::chrono::seconds(2), token);
+  weft::Future<Page> page = weft::firstSuccess(limit.source(), weft::async(limit.token(), fetchFromA),
+                                               weft::async(limit.token(), fetchFromB));
+  page.wait();
+  EXPECT_THROW(page.get(), TaskCanceled) << "the parent has stopped both before they began";
+}
+
 TEST_P(FutureStopExamplesTest, AWaitEndsAtTheLimit) {
   weft::StopAfter limit(std::chrono::milliseconds(100));
   weft::Future<Page> page = weft::async(limit.token(), fetch);

@@ -233,9 +233,26 @@ TEST_P(ComingFromTest, Go) {
       1u);
   EXPECT_EQ(weft::select(weft::onReceive(d, [](std::optional<int>) {}), weft::otherwise([] {})), 1u);
   EXPECT_EQ(weft::select(weft::onSend(d, 1)), 0u);
+  {
+    std::vector<weft::AnyCase> cases;
+    cases.push_back(weft::onReceive(d, [&](std::optional<int> value) { sum += value.value(); }));
+    EXPECT_EQ(weft::select(cases), 0u);
+    EXPECT_EQ(sum, 4);
+  }
   std::stop_source source;
+  const std::stop_token token = source.get_token();
+  weft::StopAfter limit(std::chrono::hours(1), token);
   source.request_stop();
+  EXPECT_TRUE(limit.token().stop_requested());
   EXPECT_EQ(weft::Channel<int>().receive(source.get_token()), std::nullopt);
+  const int n = 2;
+  std::atomic<int> numRun = 0;
+  weft::TaskGroup group(weft::TaskGroup::Limit{n});
+  for (int i = 0; i < 5; ++i) {
+    group.run([&] { ++numRun; });
+  }
+  group.wait();
+  EXPECT_EQ(numRun, 5);
   weft::Once once;
   EXPECT_THROW(once.call([] { throw std::runtime_error("first"); }), std::runtime_error);
   once.call([&] { sum = 0; });

@@ -9,10 +9,12 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <weft/cancellation.h>
 #include <weft/executor.h>
 #include <weft/parallel.h>
 #include <weft/scheduler.h>
@@ -171,6 +173,23 @@ TEST_P(ParallelExamplesTest, CountsAndNearest) {
   const auto nearest =
       weft::parallelMinElement(stars, [](const Star& a, const Star& b) { return a.distance < b.distance; });
   EXPECT_EQ(nearest->distance, 2);
+}
+
+// docs/parallel.md
+size_t numOddOf(const std::vector<int>& numbers, const std::stop_token& token) {
+  const size_t numOdd = weft::parallelCountIf(numbers, [&](int number) {
+    weft::interruptionPoint(token);  // throws TaskCanceled after a stop
+    return number % 2 != 0;
+  });
+  return numOdd;
+}
+
+TEST_P(ParallelExamplesTest, APredicateEndsTheCountAfterAStop) {
+  const std::vector<int> numbers(100, 1);
+  std::stop_source source;
+  EXPECT_EQ(numOddOf(numbers, source.get_token()), 100u);
+  source.request_stop();
+  EXPECT_THROW(numOddOf(numbers, source.get_token()), weft::TaskCanceled);
 }
 
 TEST_P(ParallelExamplesTest, MergeKeepsTheOrder) {

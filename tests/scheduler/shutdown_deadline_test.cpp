@@ -192,6 +192,28 @@ TEST_F(ShutdownDeathTest, TheExampleInTheHeaderGoesOnWhereAllHasEnded) {
       testing::ExitedWithCode(0), "");
 }
 
+// docs/howto/stop_server.md
+TEST_F(ShutdownDeathTest, TheExampleInTheHowtoGoesOnWhereAllHasEnded) {
+  const auto serve = [] {
+    const weft::WaitGroup done(1);
+    weft::schedule([=] { done.done(); });
+    done.wait();
+  };
+  EXPECT_EXIT(
+      {
+        weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
+        {
+          weft::Scheduler::Binding bound(scheduler);
+          serve();
+        }
+        if (!scheduler.shutdown(std::chrono::seconds(10))) {
+          std::_Exit(1);
+        }
+        std::_Exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST_F(ShutdownDeathTest, CalledInATask) {
   EXPECT_DEATH(
       {
