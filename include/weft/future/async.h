@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/future/launch.h"
 #include "weft/future/future.h"
 
@@ -45,6 +46,13 @@ auto async(E&& executor, std::stop_token token, F&& function) {
 template <class F>
 auto async(std::stop_token token, F&& function) {
   return detail::launchCall(detail::BoundOrDefaultExecutor(), std::forward<F>(function), std::move(token));
+}
+
+template <class First, class Second, class Third, class... More>
+  requires(sizeof...(More) > 0 || !std::convertible_to<Second, std::stop_token>)
+Future<void> async(First&&, Second&&, Third&&, More&&...) {
+  detail::assertNoArguments<detail::kAlwaysFalse<First>>();
+  return {};
 }
 
 }  // namespace weft::inline v0_1

@@ -73,17 +73,22 @@ struct Instead {
   using Type = Future<void>;
 };
 
-// Checks the first argument of async(E, F) and then(E, F). Each mistake has one error.
-template <class E, class F>
+template <bool kHasNone>
+constexpr void assertNoArguments() {
+  static_assert(kHasNone,
+                "async() and then() take no arguments for the function. "
+                "Let it capture them: write async([=] { return f(argument); }).");
+}
+
+// Checks the first argument of async(E, Args...) and then(E, F). Each mistake has one error.
+template <class E, class... Args>
 constexpr bool assertExecutor() {
   constexpr bool kIsToken = std::same_as<std::remove_cvref_t<E>, std::stop_token>;
-  constexpr bool kIsFunction = !Executor<E> && !kIsToken && std::is_invocable_v<std::decay_t<E>, F>;
+  constexpr bool kIsFunction = !Executor<E> && !kIsToken && std::is_invocable_v<std::decay_t<E>, Args...>;
   static_assert(!kIsToken,
                 "then() takes no stop token. "
                 "Write then([token](...) { ... }), and ask the token in the function.");
-  static_assert(!kIsFunction,
-                "async() and then() take no arguments for the function. "
-                "Let it capture them: write async([=] { return f(argument); }).");
+  detail::assertNoArguments<!kIsFunction>();
   static_assert(Executor<E> || kIsToken || kIsFunction,
                 "the first argument is no executor: weft::async(executor, f) and then(executor, f) "
                 "take an object that has a member function schedule(weft::TaskHandle)");
@@ -113,7 +118,7 @@ template <class E, class F, class... Token>
 auto launchCall(E&& executor, F&& function, Token... token) {
   using Function = std::decay_t<F>;
   constexpr bool kCanBeCalled = std::is_invocable_v<Function> || std::is_invocable_v<Function, Token...>;
-  if constexpr (!detail::assertExecutor<E, F>()) {
+  if constexpr (!detail::assertExecutor<E, Token..., F>()) {
     return typename Instead<F>::Type();
   } else if constexpr (!detail::assertFunction<kCanBeCalled>()) {
     return typename Instead<F>::Type();
