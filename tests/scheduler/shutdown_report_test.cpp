@@ -86,7 +86,8 @@ TEST_F(ShutdownReportTest, NamesFibersThatWait) {
   awaitOneBlockedFiber(*scheduler);
   const std::string text = endedAfter(std::move(scheduler), " waits for Event 0x", [&] { event.signal(); });
   EXPECT_NE(text.find("weft: warning: ~Scheduler has waited for "), std::string::npos) << text;
-  EXPECT_NE(text.find("Threads still bound: 0. Fibers that wait: 1. Tasks and fibers that are ready: 0."),
+  EXPECT_NE(text.find("Threads still bound: 0. Fibers that wait: 1. Tasks and fibers that are ready: 0. "
+                      "Tasks that run: 0."),
             std::string::npos)
       << text;
 }
@@ -114,12 +115,14 @@ TEST_F(ShutdownReportTest, NeedsNoStackOfTheFiberThatWaits) {
   endedAfter(std::move(scheduler), " waits for Event 0x", [&] { event.signal(); });
 }
 
-TEST_F(ShutdownReportTest, NamesTasksThatRun) {
-  auto scheduler = std::make_unique<Scheduler>(tests::smallConfig(1, allocator()));
+TEST_F(ShutdownReportTest, NamesAndCountsTasksThatRun) {
+  auto scheduler = std::make_unique<Scheduler>(tests::smallConfig(2, allocator()));
   tests::BusyTask busy;
   scheduler->enqueue(busy.task());
+  busy.awaitBegin();
   const std::string text = endedAfter(std::move(scheduler), ": runs task ", [&] { busy.end(); });
   EXPECT_NE(text.find("Fibers that wait: 0."), std::string::npos) << text;
+  EXPECT_NE(text.find("Tasks that run: 1."), std::string::npos) << text;
 }
 
 TEST_F(ShutdownReportTest, NamesThreadsThatAreBound) {

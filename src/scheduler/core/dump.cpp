@@ -5,7 +5,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "inspect/arena.h"
@@ -69,7 +71,40 @@ void dumpAside(void* argument) {
   }
 }
 
+struct TaskCount {
+  inspect::Address only;
+  std::optional<size_t> numRunning{};
+};
+
+void countAside(void* argument) {
+  TaskCount& count = *static_cast<TaskCount*>(argument);
+  const OwnProcess process;
+  if (!process.isReadable()) {
+    return;
+  }
+  try {
+    inspect::Arena arena;
+    inspect::Snapshot snapshot(&arena);
+    process.read(snapshot, nullptr, count.only);
+    const auto runsTask = [&](const inspect::Worker& worker) {
+      const inspect::Fiber* const fiber = snapshot.runningOn(worker);
+      return worker.state == inspect::Worker::State::Busy && fiber != nullptr && fiber->task != 0 &&
+             fiber->state == inspect::Fiber::State::Running;
+    };
+    count.numRunning =
+        static_cast<size_t>(std::count_if(snapshot.workers.begin(), snapshot.workers.end(), runsTask));
+  } catch (const std::bad_alloc&) {
+    // The number stays unknown.
+  }
+}
+
 }  // namespace
+
+std::optional<size_t> numRunningTasks(const Scheduler* only) noexcept {
+  TaskCount count{reinterpret_cast<inspect::Address>(only)};
+  callAside(&countAside, &count);
+  return count.numRunning;
+}
 
 void writeDump(inspect::Text::Write write, void* context, const Scheduler* only) noexcept {
   Request request{write, context, reinterpret_cast<inspect::Address>(only)};

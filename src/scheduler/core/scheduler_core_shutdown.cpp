@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 
 #include "scheduler/core/scheduler_core.h"
 #include "scheduler/report/dump.h"
@@ -102,12 +103,16 @@ void SchedulerCore::reportWait(const char* why) {
     numBlocked += worker.numBlockedFibers;
     numQueued += worker.num;
   }
+  char running[48] = "";
+  if (const std::optional<size_t> number = numRunningTasks(scheduler)) {
+    std::snprintf(running, sizeof running, "Tasks that run: %zu. ", *number);
+  }
   WEFT_WARN(
       "%s It waits until all threads have called Scheduler::unbind() and all tasks have ended. "
       "Threads still bound: %zu. Fibers that wait: %llu. Tasks and fibers that are ready: %llu. "
-      "What they do:",
+      "%sWhat they do:",
       why, now.workers.size() - static_cast<size_t>(numWorkers), static_cast<unsigned long long>(numBlocked),
-      static_cast<unsigned long long>(numQueued));
+      static_cast<unsigned long long>(numQueued), running);
   dumpToStderr(scheduler);
 }
 

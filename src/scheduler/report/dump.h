@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <cstddef>
+#include <optional>
+
 #include "inspect/text.h"
 #include "weft/scheduler.h"
 
@@ -17,6 +20,9 @@ void toStderr(void* context, const char* text, size_t size);
 
 // Prints it to stderr.
 void dumpToStderr(const Scheduler* only = nullptr) noexcept;
+
+// Returns: how many tasks of `only` run; nothing if the process cannot read that. Defined as writeDump() is.
+std::optional<size_t> numRunningTasks(const Scheduler* only) noexcept;
 
 // Does what the environment variable WEFT_DUMP_SIGNAL asks for, at the first call.
 void obeyDumpSignal() noexcept;
