@@ -41,12 +41,17 @@ bool isOfLibrary(std::string_view file) {
 // the library, is the last of the list. Where no names are known, as without -rdynamic, a few calls are kept.
 class Callers {
  public:
+  static constexpr int kFewKept = 4;
+  // Of a program without optimization: an algorithm's inline functions are calls there.
+  static constexpr int kMostKept = 12;
+
   // Leaves out the calling function. It is separate, since the unwinder needs a good part of a small stack.
-  [[gnu::noinline]] void find() {
+  // Requires: `mostKept` is at most kMostKept.
+  [[gnu::noinline]] void find(int mostKept) {
     _Unwind_Backtrace(&Callers::add, this);
     int kept = 0;
     bool isLeading = true;
-    for (int i = kOwn; i < num_ && kept < kMostKept; ++i) {
+    for (int i = kOwn; i < num_ && kept < mostKept; ++i) {
       Dl_info info{};
       const bool isKnown = dladdr(places_[i], &info) != 0;
       isLeading = isLeading && isKnown && isWeft(info);
@@ -66,7 +71,6 @@ class Callers {
  private:
   static constexpr int kOwn = 2;  // find(), and its caller
   static constexpr int kMost = 16;
-  static constexpr int kMostKept = 4;
 
   static _Unwind_Reason_Code add(_Unwind_Context* context, void* self) {
     auto& callers = *static_cast<Callers*>(self);
@@ -142,9 +146,9 @@ class Message {
   }
 
  private:
-  static constexpr size_t kReserve = 512;  // for the places and the end of the line
+  static constexpr size_t kReserve = 832;  // for the places and the end of the line
 
-  char text_[2048];
+  char text_[2368];
   size_t size_;
 };
 
@@ -210,7 +214,7 @@ void reportEmptyFunction(const char* where) {
 void fatalAt(const char* file, int line, const char* format, ...) {
   Callers callers;
   if (isOfLibrary(file)) {
-    callers.find();
+    callers.find(Callers::kFewKept);
   }
   va_list arguments;
   va_start(arguments, format);
@@ -224,7 +228,7 @@ void fatalAt(const char* file, int line, const char* format, ...) {
 
 void warnWithCallers(const char* format, ...) {
   Callers callers;
-  callers.find();
+  callers.find(Callers::kMostKept);
   va_list arguments;
   va_start(arguments, format);
   Message message("weft: warning: ", format, arguments);

@@ -1,7 +1,9 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <dlfcn.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <cstdlib>
 #include <string>
@@ -67,6 +69,35 @@ TEST_F(SerialWarningDeathTest, TellsOfTheFirstThatRunsAlone) {
                                   }),
                 testing::ExitedWithCode(1),
                 "weft: warning: .*Binding on this thread.*defaultExecutor.*\n  called from .*0x");
+  }
+}
+
+// Returns: whether `text` names a place of `function` among the calls.
+bool namesAPlaceOf(void (*function)(), const std::string& text) {
+  Dl_info info{};
+  dladdr(reinterpret_cast<void*>(function), &info);
+  for (size_t at = 0; (at = text.find("+0x", at)) != std::string::npos; ++at) {
+    char* const place = static_cast<char*>(info.dli_fbase) + std::stoul(text.substr(at + 3), nullptr, 16);
+    if (_Unwind_FindEnclosingFunction(place) == reinterpret_cast<void*>(function)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Names of weft's own functions are not known in a static program, where they lead the list.
+TEST_F(SerialWarningDeathTest, NamesThePlaceInTheProgram) {
+  for (void (*const run)() : {&loop, &sort, &fork, &group}) {
+    EXPECT_EXIT(
+        {
+          setenv("WEFT_WARN_SERIAL", "1", 1);
+          testing::internal::CaptureStderr();
+          run();
+          const std::string text = testing::internal::GetCapturedStderr();
+          detail::writeStderr(text.data(), text.size());
+          _exit(namesAPlaceOf(run, text) ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "called from");
   }
 }
 
