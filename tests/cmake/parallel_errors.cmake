@@ -61,6 +61,9 @@ struct Moved {
   Moved operator+(const Moved&) const;
 };
 struct None { void schedule(int); } none;
+struct Own { void schedule(weft::TaskHandle task) const; };
+inline const Own own;
+inline const std::stop_token token;
 void use() { BODY }
 ")
 
@@ -206,3 +209,17 @@ check("weft::parallelFor(false, true, [](bool) {});" "${bools}")
 check("(void)weft::parallelReduce(false, true, 0);" "${bools}")
 check("weft::parallelScan(false, true, numbers.begin());" "${bools}")
 check("weft::parallelFor(0, true, [](int) {}); weft::parallelFor({false, true}, [](bool) {});" OK)
+
+set(noToken "this parallel algorithm takes no stop token")
+check("(void)weft::parallelCountIf(numbers, ${all}, token);" "${noToken}")
+check("(void)weft::parallelCountIf(own, numbers, ${all}, token);" "${noToken}")
+check("(void)weft::parallelCountIf(numbers.begin(), numbers.end(), ${all}, std::stop_token());" "${noToken}")
+check("(void)weft::parallelCountIf(0, 9, ${all}, token);" "${noToken}")
+check("(void)weft::parallelMinElement(numbers, std::less<>(), token);" "${noToken}")
+check("(void)weft::parallelMaxElement(numbers.begin(), numbers.end(), std::less<>(), token);" "${noToken}")
+check("(void)weft::parallelMinElement(own, numbers, std::less<>(), token);" "${noToken}")
+check("(void)weft::parallelMaxElement(numbers, token);" "${minLess}")
+check("weft::parallelMerge(numbers, numbers, numbers.begin(), std::less<>(), token);" "${noToken}")
+check("weft::parallelMerge(own, numbers, numbers, numbers.begin(), std::less<>(), token);" "${noToken}")
+check("weft::parallelCopyIf(numbers, numbers.begin(), ${all}, token);" "${noToken}")
+check("weft::parallelCopyIf(own, numbers, numbers.begin(), ${all}, token);" "${noToken}")

@@ -12,6 +12,7 @@
 #include "weft/detail/forkjoin/run_on.h"
 #include "weft/detail/parallel/copy_if.h"
 #include "weft/detail/parallel/partition.h"
+#include "weft/detail/parallel/stop.h"
 #include "weft/executor.h"
 
 namespace weft::inline v0_1 {
@@ -45,6 +46,12 @@ template <class First, class Second, class... Args>
   requires detail::NoFirstArgument<First>
 void parallelCopyIf(First&&, Second&&, Args&&...) {
   detail::assertFirstArgument<First>();
+}
+
+template <class... Args>
+  requires(detail::StopToken<Args> || ...)
+void parallelCopyIf(Args&&...) {
+  detail::assertNoStopToken<Args...>();
 }
 
 // Calls parallelCopyIf(args...) in a task of `executor`, as parallelFor() with an executor does.

@@ -13,6 +13,7 @@
 #include "weft/detail/forkjoin/run_on.h"
 #include "weft/detail/parallel/count.h"
 #include "weft/detail/parallel/partition.h"
+#include "weft/detail/parallel/stop.h"
 #include "weft/executor.h"
 
 namespace weft::inline v0_1 {
@@ -40,6 +41,12 @@ template <class First, class Second, class... Args>
   requires detail::NoFirstArgument<First>
 void parallelCountIf(First&&, Second&&, Args&&...) {
   detail::assertFirstArgument<First>();
+}
+
+template <class... Args>
+  requires(detail::StopToken<Args> || ...)
+void parallelCountIf(Args&&...) {
+  detail::assertNoStopToken<Args...>();
 }
 
 // Calls parallelCountIf(args...) in a task of `executor`, as parallelFor() with an executor does.

@@ -14,6 +14,7 @@
 #include "weft/detail/parallel/merge.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/sort.h"
+#include "weft/detail/parallel/stop.h"
 #include "weft/executor.h"
 
 namespace weft::inline v0_1 {
@@ -49,6 +50,12 @@ template <class First, class Second, class... Args>
   requires detail::NoFirstArgument<First>
 void parallelMerge(First&&, Second&&, Args&&...) {
   detail::assertFirstArgument<First>();
+}
+
+template <class... Args>
+  requires(detail::StopToken<Args> || ...)
+void parallelMerge(Args&&...) {
+  detail::assertNoStopToken<Args...>();
 }
 
 // Calls parallelMerge(args...) in a task of `executor`, as parallelFor() with an executor does.

@@ -14,6 +14,7 @@
 #include "weft/detail/parallel/min_element.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/places.h"
+#include "weft/detail/parallel/stop.h"
 #include "weft/executor.h"
 
 namespace weft::inline v0_1 {
@@ -64,6 +65,18 @@ template <class First, class Second, class... Args>
   requires detail::NoFirstArgument<First>
 void parallelMaxElement(First&&, Second&&, Args&&...) {
   detail::assertFirstArgument<First>();
+}
+
+template <class... Args>
+  requires(detail::StopToken<Args> || ...)
+void parallelMinElement(Args&&...) {
+  detail::assertNoStopToken<Args...>();
+}
+
+template <class... Args>
+  requires(detail::StopToken<Args> || ...)
+void parallelMaxElement(Args&&...) {
+  detail::assertNoStopToken<Args...>();
 }
 
 // Calls parallelMinElement(args...) in a task of `executor`, as parallelFor() with an executor does.

@@ -15,6 +15,14 @@ namespace weft::inline v0_1::detail {
 template <class T>
 concept StopToken = std::same_as<std::remove_cvref_t<T>, std::stop_token>;
 
+// For the algorithms that take none.
+template <class... Args>
+constexpr void assertNoStopToken() {
+  static_assert(!(StopToken<Args> || ...),
+                "this parallel algorithm takes no stop token. "
+                "Call weft::interruptionPoint(token) in its function: what that throws ends the algorithm.");
+}
+
 struct NeverStops {
   static constexpr bool isStopped() { return false; }
   static constexpr void throwIfStopped() {}
