@@ -562,9 +562,12 @@ class ProfileTest(CommandTest):
 
     def test_the_observed_goes_on_unharmed(self):
         with running(DEBUG, "busy") as process:
-            for _ in range(5):
+            kinds, num_profiles = set(), 0
+            # Where others keep the processors busy, the program may not compute during a profile.
+            while num_profiles < 5 or "computes" not in kinds:
                 times, _ = self.profile(process.pid, rate=1000)
-                self.assertIn("computes", {stack.split(";")[0] for stack in times})
+                kinds |= {stack.split(";")[0] for stack in times}
+                num_profiles += 1
                 # A fiber that has begun to wait since the workers were looked at does not compute.
                 self.assertEqual([stack for stack in times if "Idler::waitForWork" in stack and stack[0] in "cb"], [])
 
