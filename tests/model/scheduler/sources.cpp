@@ -63,6 +63,7 @@ bool weft::detail::acquirePermits(SemaphoreCore<>&, uint32_t, TimePoint, const s
 namespace weft::inline v0_1::detail {
 
 void warnWithCallers(const char*, ...) {}
+std::optional<size_t> numRunningTasks(const Scheduler*) noexcept { return std::nullopt; }
 Wishes wishes;
 const char* taskNameOf(const TaskNode&) noexcept { return nullptr; }
 thread_local TraceThread* ownTraceThread = nullptr;
