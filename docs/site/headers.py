@@ -27,7 +27,7 @@ ATTRIBUTE = re.compile(r"\bWEFT_(EXPORT|OWN|\w*INLINE|\w*CAPABILITY(\([^()]*\))?
                        r"| WEFT_(NO_THREAD_SAFETY_ANALYSIS|\w*(ACQUIRE|RELEASE)\w*\([^()]*\))")
 # An overload that is deleted, or that exists only to say what is wrong with a call.
 REFUSED = re.compile(r"= delete;|"
-                     r"\{\s*(static_assert\([^;]*kAlwaysFalse|detail::assert(FairStep|FirstArgument))")
+                     r"\{\s*(static_assert\([^;]*kAlwaysFalse|detail::assert(FairStep|FirstArgument|NoArguments|NoStopToken))")
 MACRO = re.compile(r"#\s*define ((WEFT_\w+\b(?<!_)|defer)(\([^)]*\))?)")
 KEYWORDS = ("explicit", "noexcept", "requires")  # what a parenthesis may follow that is no function's name
 

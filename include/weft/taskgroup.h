@@ -72,6 +72,7 @@ class TaskGroup {
 
   // How many tasks of a group run or are queued at a time, at most.
   struct Limit {
+    // At most `most` tasks.
     constexpr explicit Limit(ptrdiff_t most) : count(most) {}
     ptrdiff_t count;
   };
