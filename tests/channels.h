@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
 #include <stdexcept>
 #include <stop_token>
 
 #include <weft/channel.h>
+#include <weft/event.h>
 
 #include "waiting.h"
 
@@ -90,5 +92,54 @@ struct CloseGate {
   void wakeOne() { channel.close(); }
   Channel<int> channel{0, heap()};
 };
+
+// What the cases of a select wait for. They are numbered in the order of the members.
+struct SelectScene {
+  Channel<int> in;   // receives 1
+  Channel<int> out;  // sends 5
+  Event automatic;
+  Event manual{Event::Mode::Manual};
+  Channel<int> closed;  // receives nothing
+  std::stop_source stop;
+};
+
+// makeWait(scene) returns what selects each time it is called, and returns the number of the case. A later
+// call leaves out `closed` once that has happened.
+template <class MakeWait>
+void expectEachKindOfCaseEndsTheWait(Scheduler& scheduler, const MakeWait& makeWait) {
+  for (Kind kind : kKinds) {
+    const SelectScene scene;
+    std::stop_source stop = scene.stop;
+    std::atomic<size_t> numDone{0};
+    Crew crew(scheduler);
+    crew.start(kind, [&] {
+      auto wait = makeWait(scene);
+      for (size_t i = 0; i < 6; ++i) {
+        EXPECT_EQ(wait(), i);
+        scene.manual.clear();
+        ++numDone;
+      }
+    });
+    const auto awaitSelect = [&](size_t done) {
+      awaitThat([&] { return numDone == done && numWaiting(scene.in) == 1; });
+    };
+    awaitSelect(0);
+    scene.in.send(1);
+    awaitSelect(1);
+    EXPECT_EQ(scene.out.receive(), 5);
+    awaitSelect(2);
+    scene.automatic.signal();
+    awaitSelect(3);
+    scene.manual.signal();
+    awaitSelect(4);
+    scene.closed.close();
+    awaitSelect(5);
+    stop.request_stop();
+    crew.join();
+    EXPECT_FALSE(scene.automatic.isSignalled());
+    EXPECT_EQ(numWaiting(scene.automatic) + numWaiting(scene.manual), 0);
+    EXPECT_EQ(numWaiting(scene.in) + numWaiting(scene.out) + numWaiting(scene.closed), 0);
+  }
+}
 
 }  // namespace weft::tests

@@ -254,43 +254,22 @@ TEST_F(UnboundSelectListTest, UsedAgainItAllocatesNothing) {
 }
 
 TEST_P(SelectListTest, EachKindOfCaseEndsTheWait) {
-  for (Kind kind : kKinds) {
-    const Channel<int> in, out, closed;
-    const Event automatic;
-    std::stop_source stop;
-    std::atomic<int> numDone{0};
-    Crew crew(scheduler());
-    crew.start(kind, [&] {
-      Cases cases;
-      cases.push_back(onReceive(in, kIgnore));
-      cases.push_back(onSend(out, 5));
-      cases.push_back(onSignal(automatic));
-      cases.push_back(onReceive(closed, kIgnore));
-      cases.push_back(onStop(stop.get_token()));
-      for (size_t i = 0; i < 5; ++i) {
-        EXPECT_EQ(select(cases), i);
-        if (i == 1 || i == 3) {
-          cases[i] = onTimeout(std::chrono::hours(1));
-        }
-        ++numDone;
+  tests::expectEachKindOfCaseEndsTheWait(scheduler(), [](const tests::SelectScene& scene) {
+    Cases cases;
+    cases.push_back(onReceive(scene.in, kIgnore));
+    cases.push_back(onSend(scene.out, 5));
+    cases.push_back(onSignal(scene.automatic));
+    cases.push_back(onSignal(scene.manual));
+    cases.push_back(onReceive(scene.closed, kIgnore));
+    cases.push_back(onStop(scene.stop.get_token()));
+    return [cases = std::move(cases)]() mutable {
+      const size_t chosen = select(cases);
+      if (chosen == 1 || chosen == 4) {
+        cases[chosen] = onTimeout(std::chrono::hours(1));
       }
-    });
-    const auto awaitSelect = [&](int done) {
-      awaitThat([&] { return numDone == done && numWaiting(in) == 1; });
+      return chosen;
     };
-    awaitSelect(0);
-    in.send(1);
-    awaitSelect(1);
-    EXPECT_EQ(out.receive(), 5);
-    awaitSelect(2);
-    automatic.signal();
-    awaitSelect(3);
-    closed.close();
-    awaitSelect(4);
-    stop.request_stop();
-    crew.join();
-    EXPECT_EQ(numWaiting(in) + numWaiting(out) + numWaiting(automatic), 0);
-  }
+  });
 }
 
 // The stacks have 64 KiB: less than the cases need, or an array of their addresses.

@@ -195,57 +195,18 @@ TEST_F(UnboundSelectTest, WhatTheHandlerThrowsLeavesIt) {
 }
 
 TEST_P(SelectTest, EachKindOfCaseEndsTheWait) {
-  for (Kind kind : kKinds) {
-    const Channel<int> in, out, closed;
-    const Event automatic, manual(Mode::Manual);
-    std::stop_source stop;
-    Crew crew(scheduler());
-    std::atomic<int> numDone{0};
-    crew.start(kind, [&] {
-      for (size_t i = 0; i < 3; ++i) {
-        EXPECT_EQ(
-            select(onReceive(in, kIgnore), onSend(out, 5), onReceive(closed, kIgnore), onSignal(automatic),
-                   onSignal(manual), onTimeout(std::chrono::hours(1)), onStop(stop.get_token())),
-            i);
-        ++numDone;
+  tests::expectEachKindOfCaseEndsTheWait(scheduler(), [](const tests::SelectScene& scene) {
+    return [&scene, closed = scene.closed]() mutable {
+      const size_t chosen =
+          select(onReceive(scene.in, kIgnore), onSend(scene.out, 5), onSignal(scene.automatic),
+                 onSignal(scene.manual), onReceive(closed, kIgnore), onStop(scene.stop.get_token()),
+                 onTimeout(std::chrono::hours(1)));
+      if (chosen == 4) {
+        closed = Channel<int>();
       }
-    });
-    const auto awaitSelect = [&](int done) {
-      awaitThat([&] { return numDone == done && numWaiting(in) == 1; });
+      return chosen;
     };
-    awaitSelect(0);
-    in.send(1);
-    awaitSelect(1);
-    EXPECT_EQ(out.receive(), 5);
-    awaitSelect(2);
-    closed.close();
-    crew.join();
-    for (const Channel<int>& each : {in, out, closed}) {
-      EXPECT_EQ(numWaiting(each), 0);
-    }
-
-    crew.start(kind, [&] {
-      const auto wait = [&] {
-        return select(onReceive(in, kIgnore), onSignal(automatic), onSignal(manual),
-                      onStop(stop.get_token()));
-      };
-      EXPECT_EQ(wait(), 1u);
-      ++numDone;
-      EXPECT_EQ(wait(), 2u);
-      manual.clear();
-      ++numDone;
-      EXPECT_EQ(wait(), 3u);
-    });
-    awaitSelect(3);
-    automatic.signal();
-    awaitSelect(4);
-    manual.signal();
-    awaitSelect(5);
-    stop.request_stop();
-    crew.join();
-    EXPECT_FALSE(automatic.isSignalled());
-    EXPECT_EQ(numWaiting(automatic) + numWaiting(manual) + numWaiting(in), 0);
-  }
+  });
 }
 
 TEST_P(SelectTest, ASignalThatComesTooLateForItStays) {
