@@ -22,8 +22,8 @@
 #define WEFT_TEST_NAMES(DO)                                                                        \
   DO(addItems) DO(announce) DO(assertCallable) DO(bestIn) DO(callOrHandle) DO(copyAlone)           \
   DO(copyIn) DO(copyShared) DO(countBetween)                                                       \
-  DO(countIn) DO(deadlineAfter) DO(endLike) DO(findIn) DO(hasAny) DO(hasAnyOther) DO(maxIn)        \
-  DO(minIn) DO(parallelFind) DO(placeBetween) DO(placeFrom) DO(placeIn) DO(placeOf)                \
+  DO(countIn) DO(deadlineAfter) DO(endLike) DO(findIn) DO(hasAny) DO(hasAnyOther)                  \
+  DO(extremeIn) DO(parallelFind) DO(placeBetween) DO(placeFrom) DO(placeIn) DO(placeOf)            \
   DO(destroyObjects)                                                                               \
   DO(finishChild) DO(forEachOf) DO(freeNode) DO(grainForEachThread) DO(irange) DO(join)            \
   DO(make_finally) DO(makeObjects) DO(parallelFor) DO(parallelSort) DO(parallelStableSort)         \

@@ -30,14 +30,16 @@ namespace weft::inline v0_1 {
 template <detail::Partitionable Range, class Less = std::less<>>
   requires(!detail::Endpoints<std::decay_t<Range>, std::decay_t<Less>>)
 auto parallelMinElement(Range&& range, Less&& less = {}) {
-  return detail::placeIn(std::forward<Range>(range),
-                         [&less](const auto& elements) { return detail::minIn(elements, less); });
+  return detail::placeIn(std::forward<Range>(range), [&less](const auto& elements) {
+    return detail::extremeIn<detail::Extreme::Min>(elements, less);
+  });
 }
 template <detail::Endpoint Begin, class End, class Less = std::less<>>
   requires detail::Endpoints<Begin, End>
 auto parallelMinElement(Begin begin, End end, Less&& less = {}) {
-  return detail::placeBetween(begin, end,
-                              [&less](const auto& elements) { return detail::minIn(elements, less); });
+  return detail::placeBetween(begin, end, [&less](const auto& elements) {
+    return detail::extremeIn<detail::Extreme::Min>(elements, less);
+  });
 }
 
 // Looks for the largest element by `less`: the first one, if several are equal. All else is as for
@@ -45,14 +47,16 @@ auto parallelMinElement(Begin begin, End end, Less&& less = {}) {
 template <detail::Partitionable Range, class Less = std::less<>>
   requires(!detail::Endpoints<std::decay_t<Range>, std::decay_t<Less>>)
 auto parallelMaxElement(Range&& range, Less&& less = {}) {
-  return detail::placeIn(std::forward<Range>(range),
-                         [&less](const auto& elements) { return detail::maxIn(elements, less); });
+  return detail::placeIn(std::forward<Range>(range), [&less](const auto& elements) {
+    return detail::extremeIn<detail::Extreme::Max>(elements, less);
+  });
 }
 template <detail::Endpoint Begin, class End, class Less = std::less<>>
   requires detail::Endpoints<Begin, End>
 auto parallelMaxElement(Begin begin, End end, Less&& less = {}) {
-  return detail::placeBetween(begin, end,
-                              [&less](const auto& elements) { return detail::maxIn(elements, less); });
+  return detail::placeBetween(begin, end, [&less](const auto& elements) {
+    return detail::extremeIn<detail::Extreme::Max>(elements, less);
+  });
 }
 
 template <class First, class Second, class... Args>

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "weft/detail/base/callable.h"
-#include "weft/detail/parallel/find.h"
+#include "weft/detail/parallel/element_function.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/split_loop.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "weft/detail/base/callable.h"
-#include "weft/detail/parallel/find.h"
+#include "weft/detail/parallel/element_function.h"
 #include "weft/detail/parallel/reduce.h"
 #include "weft/parallel/partition.h"
 

@@ -10,10 +10,10 @@
 #include <optional>
 #include <stop_token>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include "weft/detail/base/callable.h"
+#include "weft/detail/parallel/element_function.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/split_loop.h"
@@ -21,21 +21,6 @@
 #include "weft/parallel/partition.h"
 
 namespace weft::inline v0_1::detail {
-
-// Asserts that `F` can be called with an element, and returns what converts to a bool.
-// Returns: also false if the range was refused before.
-template <class F, class Iterator>
-constexpr bool assertPredicate() {
-  if constexpr (!detail::assertElementFunction<F, Iterator>()) {
-    return false;
-  } else {
-    constexpr bool kTells = std::is_invocable_r_v<bool, F&, decltype(*std::declval<Iterator&>())>;
-    static_assert(kTells,
-                  "the predicate of a parallel algorithm tells whether it is true of an element, "
-                  "and so returns a bool: this one returns what does not convert to it.");
-    return kTells;
-  }
-}
 
 // Which element is looked for, if the predicate is true of several.
 enum class Match { First, Any };

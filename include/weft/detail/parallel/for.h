@@ -9,6 +9,7 @@
 
 #include "weft/detail/base/callable.h"
 #include "weft/detail/forkjoin/fork_join.h"
+#include "weft/detail/parallel/element_function.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/split_loop.h"
 #include "weft/parallel/partition.h"

@@ -41,20 +41,22 @@ std::optional<Iterator> bestIn(const Partition<Iterator>& range, IsBetter isBett
   return detail::reduceOf(places, range.first, placeAt, better);
 }
 
-template <class Iterator, class Less>
-std::optional<Iterator> minIn(const Partition<Iterator>& range, Less& less) {
-  if constexpr (detail::assertComparable<Iterator, Less>()) {
-    detail::assertCallable(less, "parallelMinElement");
-    return detail::bestIn(range, [&less](const Iterator& a, const Iterator& b) { return less(*b, *a); });
-  }
-  return std::nullopt;
-}
+// Which element is looked for.
+enum class Extreme { Min, Max };
 
-template <class Iterator, class Less>
-std::optional<Iterator> maxIn(const Partition<Iterator>& range, Less& less) {
+// Returns: the first of the elements that `kExtreme` asks for; empty if there are no elements.
+template <Extreme kExtreme, class Iterator, class Less>
+std::optional<Iterator> extremeIn(const Partition<Iterator>& range, Less& less) {
+  constexpr bool kIsMin = kExtreme == Extreme::Min;
   if constexpr (detail::assertComparable<Iterator, Less>()) {
-    detail::assertCallable(less, "parallelMaxElement");
-    return detail::bestIn(range, [&less](const Iterator& a, const Iterator& b) { return less(*a, *b); });
+    detail::assertCallable(less, kIsMin ? "parallelMinElement" : "parallelMaxElement");
+    return detail::bestIn(range, [&less](const Iterator& a, const Iterator& b) {
+      if constexpr (kIsMin) {
+        return less(*b, *a);
+      } else {
+        return less(*a, *b);
+      }
+    });
   }
   return std::nullopt;
 }

@@ -197,23 +197,6 @@ struct ElementBetween<Begin, End> : std::common_type<Begin, End> {};
 template <class... Range>
 using ElementOf = typename ElementBetween<Range...>::type;
 
-// Asserts that `F` can be called with an element of each of these iterators.
-// Returns: also false if one of them was refused before.
-template <class F, class... Iterators>
-constexpr bool assertElementFunction() {
-  if constexpr ((kIsRefused<std::remove_cv_t<Iterators>> || ...)) {
-    return false;
-  } else {
-    constexpr bool kCanBeCalled = std::is_invocable_v<F&, decltype(*std::declval<Iterators&>())...>;
-    static_assert(kCanBeCalled,
-                  "the function of a parallel algorithm is called with an element of the range, "
-                  "or with one of each range: this one cannot be called so. "
-                  "It is the last argument but for a stop token: parallelFor(range, f), "
-                  "parallelTransform(range, out, f), parallelMapReduce(range, init, map, reduce).");
-    return kCanBeCalled;
-  }
-}
-
 // What no parallel algorithm begins with.
 template <class T>
 concept NoFirstArgument = !Partitionable<T> && !Endpoint<std::decay_t<T>> && !Executor<T>;

@@ -11,6 +11,7 @@
 
 #include "weft/cancellation.h"
 #include "weft/detail/base/callable.h"
+#include "weft/detail/parallel/element_function.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/split_loop.h"
