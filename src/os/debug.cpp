@@ -45,8 +45,8 @@ class Callers {
   // Of a program without optimization: an algorithm's inline functions are calls there.
   static constexpr int kMostKept = 12;
 
-  // Leaves out the calling function. It is separate, since the unwinder needs a good part of a small stack.
-  // Requires: `mostKept` is at most kMostKept.
+  // Leaves out the calling function and that one's caller. It is separate, since the unwinder needs a good
+  // part of a small stack. Requires: `mostKept` is at most kMostKept.
   [[gnu::noinline]] void find(int mostKept) {
     _Unwind_Backtrace(&Callers::add, this);
     int kept = 0;
@@ -69,7 +69,7 @@ class Callers {
   const void* const* end() const { return places_ + num_; }
 
  private:
-  static constexpr int kOwn = 2;  // find(), and its caller
+  static constexpr int kOwn = 3;  // find(), its caller, and the caller of that
   static constexpr int kMost = 16;
 
   static _Unwind_Reason_Code add(_Unwind_Context* context, void* self) {
@@ -152,6 +152,18 @@ class Message {
   size_t size_;
 };
 
+// Returns: a message that names up to `mostKept` of the calls that have led to the calling function.
+[[gnu::noinline, gnu::format(printf, 3, 0)]] Message withCallers(const char* prefix, int mostKept,
+                                                                 const char* format, va_list arguments) {
+  Callers callers;
+  if (mostKept != 0) {
+    callers.find(mostKept);
+  }
+  Message message(prefix, format, arguments);
+  message.appendCallers(callers);
+  return message;
+}
+
 }  // namespace
 
 namespace detail {
@@ -212,28 +224,21 @@ void reportEmptyFunction(const char* where) {
 }
 
 void fatalAt(const char* file, int line, const char* format, ...) {
-  Callers callers;
-  if (isOfLibrary(file)) {
-    callers.find(Callers::kFewKept);
-  }
   va_list arguments;
   va_start(arguments, format);
-  Message message("weft: fatal: ", format, arguments);
+  Message message =
+      withCallers("weft: fatal: ", isOfLibrary(file) ? Callers::kFewKept : 0, format, arguments);
   va_end(arguments);
-  message.appendCallers(callers);
   message.appendPlace(file, line);
   message.print();
   detail::actAndAbort();
 }
 
 void warnWithCallers(const char* format, ...) {
-  Callers callers;
-  callers.find(Callers::kMostKept);
   va_list arguments;
   va_start(arguments, format);
-  Message message("weft: warning: ", format, arguments);
+  Message message = withCallers("weft: warning: ", Callers::kMostKept, format, arguments);
   va_end(arguments);
-  message.appendCallers(callers);
   message.print();
 }
 
