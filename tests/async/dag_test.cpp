@@ -6,55 +6,30 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <mutex>
-#include <new>
-#include <sstream>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <weft/event.h>
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
-#include "count_mallocs.h"
-#include "waiting.h"
+#include "async/dag_journal.h"
+#include "crew.h"
+#include "with_scheduler.h"
 
 namespace weft {
 namespace {
 
+using tests::adds;
 using tests::Crew;
+using tests::Journal;
 using tests::Kind;
-using tests::kindOf;
 using tests::scaled;
 
 class DAGTest : public tests::WithScheduler {};
 WEFT_INSTANTIATE_WITH_SCHEDULER(DAGTest);
-
-// What was called, in order.
-struct Journal {
-  void add(const std::string& name) {
-    std::scoped_lock lock(guard);
-    names.push_back(name);
-  }
-  size_t placeOf(const std::string& name) const {
-    for (size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == name) {
-        return i;
-      }
-    }
-    ADD_FAILURE() << name << " was not called";
-    return names.size();
-  }
-  std::mutex guard;
-  std::vector<std::string> names;
-};
-
-auto adds(const std::string& name) {
-  return [name](Journal& journal) { journal.add(name); };
-}
 
 TEST_P(DAGTest, AChainRunsInItsOrder) {
   DAG<Journal&>::Builder builder;
@@ -247,106 +222,6 @@ TEST_P(DAGTest, OfTwoExceptionsAtTheSameTimeOneReachesTheCaller) {
   }
 }
 
-TEST_P(DAGTest, AnAllocatorForOneRunGetsItsMemoryBack) {
-  TrackedAllocator forDag(Allocator::Default), forRun(Allocator::Default);
-  bool isForRun = true;
-  {
-    DAG<>::Builder builder(&forDag);
-    auto last = builder.node([&] { EXPECT_EQ(forRun.stats().numAllocations() != 0, isForRun); });
-    for (int i = 0; i < 10; ++i) {
-      builder.addDependency(builder.root().then([] {}), last);
-    }
-    auto dag = builder.build();
-    for (int round = 0; round < 2; ++round) {
-      dag->run(&forRun);
-      tests::expectNothingAllocated(forRun);
-      isForRun = false;
-      dag->run();  // its memory is kept for later runs, but for none with another allocator
-      isForRun = true;
-    }
-  }
-  tests::expectNothingAllocated(forDag);
-}
-
-// Throws at one of its allocations.
-class ThrowingOnce final : public Allocator {
- public:
-  Allocation allocate(const Allocation::Request& request) override {
-    if (untilThrow != 0 && --untilThrow == 0) {
-      throw std::bad_alloc();
-    }
-    return Allocator::Default->allocate(request);
-  }
-  void free(const Allocation& allocation) override { Allocator::Default->free(allocation); }
-
-  int untilThrow = 0;  // 0: never
-};
-
-TEST_P(DAGTest, BuildMayBeTriedAgainOnceTheAllocatorHasThrown) {
-  bool hasThrown = true;
-  for (int at = 1; hasThrown; ++at) {
-    ThrowingOnce allocator;
-    std::atomic<int> numRun{0};
-    bool isInOrder = true;
-    DAG<>::Builder builder(&allocator);
-    const auto root = builder.root();
-    const auto left = root.then([&] { ++numRun; });
-    const auto right = root.then([&] { ++numRun; });
-    builder.node([&] { isInOrder = ++numRun == 3; }, {left, right});
-    allocator.untilThrow = at;
-    Allocator::unique_ptr<DAG<>> dag;
-    try {
-      dag = builder.build();
-      hasThrown = false;
-    } catch (const std::bad_alloc&) {
-      dag = builder.build();
-    }
-    allocator.untilThrow = 0;
-    for (int i = 0; i < 2; ++i) {
-      numRun = 0;
-      dag->run();
-      EXPECT_EQ(numRun, 3) << at;
-      EXPECT_TRUE(isInOrder) << at;
-    }
-  }
-}
-
-// A node that was added without its dependencies would end the program in build().
-TEST_P(DAGTest, ANodeWhoseAllocationThrowsWasNotAdded) {
-  bool hasThrown = true;
-  for (int at = 1; hasThrown; ++at) {
-    ThrowingOnce allocator;
-    hasThrown = false;
-    int numAdded = 0;
-    std::atomic<int> numRun{0};
-    DAG<>::Builder builder(&allocator);
-    const auto root = builder.root();
-    auto last = root;
-    // What does not fit in a node is allocated.
-    const auto add = [&, large = std::array<char, 100>()] {
-      last = builder.node(
-          [&numRun, large] {
-            (void)large;
-            ++numRun;
-          },
-          {root, last});
-      ++numAdded;
-    };
-    allocator.untilThrow = at;
-    for (int i = 0; i < 40; ++i) {
-      try {
-        add();
-      } catch (const std::bad_alloc&) {
-        hasThrown = true;
-      }
-    }
-    allocator.untilThrow = 0;
-    EXPECT_EQ(numAdded, hasThrown ? 39 : 40);
-    builder.build()->run();
-    EXPECT_EQ(numRun, numAdded) << at;
-  }
-}
-
 TEST_P(DAGTest, ANodeWhoseFunctionThrowsWhenItIsMovedWasNotAdded) {
   struct Throwing {
     Throwing() = default;
@@ -413,40 +288,6 @@ TEST_P(DAGTest, AGridComputesWhatALoopComputes) {
     dag->run(grid);
     EXPECT_EQ(grid, expected);
   }
-}
-
-class DAGMemoryTest : public tests::WithScheduler {};
-INSTANTIATE_TEST_SUITE_P(Workers, DAGMemoryTest, ::testing::Values(0, 1));
-
-TEST_P(DAGMemoryTest, ARunTakesNoMemoryInTheSteadyState) {
-  TrackedAllocator tracked(Allocator::Default);
-  {
-    DAG<int&>::Builder builder(&tracked);
-    auto last = builder.node([](int& sum) { ++sum; });
-    for (int i = 0; i < 200; ++i) {
-      builder.addDependency(builder.root().then([](int&) {}), last);
-    }
-    auto dag = builder.build();
-    int sum = 0;
-    const Event done;
-    // In a task, so that no queue of the scheduler has to grow for it.
-    schedule([&, done] {
-      for (int i = 0; i < 50; ++i) {
-        dag->run(sum);
-      }
-      const size_t numBefore = tracked.stats().numAllocations();
-      const uint64_t mallocsBefore = tests::numMallocs();
-      for (int i = 0; i < 50; ++i) {
-        dag->run(sum);
-      }
-      EXPECT_EQ(tracked.stats().numAllocations(), numBefore);
-      EXPECT_EQ(tests::numMallocs(), mallocsBefore);
-      done.signal();
-    });
-    done.wait();
-    EXPECT_EQ(sum, 100);
-  }
-  tests::expectNothingAllocated(tracked);
 }
 
 struct Image {
@@ -530,17 +371,6 @@ TEST_P(DAGTest, AStoppedRunReturnsAfterTheNodesThatRun) {
   EXPECT_FALSE(hasBegunLater);
 }
 
-TEST_P(DAGTest, AStopThatLeavesNothingOutLeavesTheRunWhole) {
-  std::stop_source source;
-  DAG<int&>::Builder builder;
-  const auto left = builder.node([&](int&) { source.request_stop(); }), right = builder.node([](int&) {});
-  builder.choice([](int& way) { return way; }, {left, right}, {builder.root()});
-  auto dag = builder.build();
-  int way = 0;
-  EXPECT_TRUE(dag->run(way, source.get_token()));
-  EXPECT_FALSE(dag->run(way, source.get_token()));
-}
-
 TEST_P(DAGTest, AnExceptionBeforeAStopReachesTheCallerOfRun) {
   std::stop_source source;
   DAG<>::Builder builder;
@@ -553,278 +383,6 @@ TEST_P(DAGTest, AnExceptionBeforeAStopReachesTheCallerOfRun) {
   auto dag = builder.build();
   EXPECT_THROW(dag->run(source.get_token()), std::runtime_error);
   EXPECT_FALSE(dag->run(source.get_token()));
-}
-
-// A run of it calls "a", then of "left" and "right" what the journal says, then "join".
-struct Forked : Journal {
-  size_t way = 0;
-};
-auto notes(const std::string& name) {
-  return [name](Forked& forked) { forked.add(name); };
-}
-
-TEST_P(DAGTest, AChoiceRunsOneOfItsNodesAndTheWaysJoinAgain) {
-  DAG<Forked&>::Builder builder;
-  const auto left = builder.node(notes("left")), right = builder.node(notes("right"));
-  builder.choice([](const Forked& forked) { return forked.way; }, {left, right},
-                 {builder.root().then(notes("a"))});
-  builder.node(notes("join"), {left.then(notes("left 2")), right});
-  auto dag = builder.build();
-  using Names = std::vector<std::string>;
-  for (int round = 0; round < 3; ++round) {
-    for (const size_t way : {0, 1}) {
-      Forked forked;
-      forked.way = way;
-      dag->run(forked);
-      EXPECT_EQ(forked.names,
-                way == 0 ? Names({"a", "left", "left 2", "join"}) : Names({"a", "right", "join"}));
-    }
-  }
-}
-
-TEST_P(DAGTest, WhatFollowsASkippedNodeAloneIsSkippedTheRestRuns) {
-  DAG<Journal&>::Builder builder;
-  const auto chosen = builder.node(adds("chosen")), skipped = builder.node(adds("skipped"));
-  const auto choice = builder.choice(
-      [](Journal& journal) {
-        journal.add("choice");
-        return false;
-      },
-      {chosen, skipped}, {builder.root()});
-  const auto after = skipped.then(adds("skipped 2"));
-  for (int i = 0; i < 20; ++i) {  // more than one strand passes on at once
-    builder.node(adds("skipped 3"), {skipped, after});
-  }
-  const auto beside = builder.root().then(adds("beside"));
-  builder.node(adds("joined"), {after, beside});
-  choice.then(adds("always"));
-  auto dag = builder.build();
-  for (int round = 0; round < 3; ++round) {
-    Journal journal;
-    dag->run(journal);
-    EXPECT_EQ(journal.names.size(), 5u);
-    for (const char* name : {"choice", "chosen", "beside", "joined", "always"}) {
-      EXPECT_LT(journal.placeOf(name), 5u);
-    }
-    EXPECT_LT(journal.placeOf("choice"), journal.placeOf("always"));
-    EXPECT_LT(journal.placeOf("choice"), journal.placeOf("chosen"));
-    EXPECT_LT(journal.placeOf("beside"), journal.placeOf("joined"));
-  }
-}
-
-TEST_P(DAGTest, AChoiceMayHaveChoicesAndManyNodes) {
-  constexpr int kWide = 30;
-  struct Chosen {
-    int first = 0, second = 0;
-    std::atomic<int> numCalled{0};
-    int called = -1;
-  };
-  DAG<Chosen&>::Builder builder;
-  std::vector<DAG<Chosen&>::NodeBuilder> seconds;
-  const auto last = builder.node([](Chosen& chosen) { ++chosen.numCalled; });
-  const auto makeSecond = [&](int i) {
-    const auto one = builder.node([i](Chosen& chosen) { chosen.called = 2 * i; });
-    const auto two = builder.node([i](Chosen& chosen) { chosen.called = 2 * i + 1; });
-    builder.addDependency(one, last);
-    builder.addDependency(two, last);
-    return builder.choice([](Chosen& chosen) { return chosen.second; }, {one, two});
-  };
-  const auto a = makeSecond(0), b = makeSecond(1), c = makeSecond(2), d = makeSecond(3), e = makeSecond(4),
-             f = makeSecond(5);
-  const auto choice =
-      builder.choice([](Chosen& chosen) { return chosen.first; }, {a, b, c, d, e, f}, {builder.root()});
-  for (int i = 0; i < kWide; ++i) {
-    builder.addDependency(choice.then([](Chosen& chosen) { ++chosen.numCalled; }), last);
-  }
-  auto dag = builder.build();
-  Crew crew(scheduler());
-  for (int i = 0; i < 4; ++i) {  // runs overlap
-    crew.start(i % 2 == 0 ? Kind::Task : Kind::BoundThread, [&] {
-      for (int way = 0; way < 12; ++way) {
-        Chosen chosen;
-        chosen.first = way / 2;
-        chosen.second = way % 2;
-        dag->run(chosen);
-        EXPECT_EQ(chosen.called, way);
-        EXPECT_EQ(chosen.numCalled, kWide + 1);
-      }
-    });
-  }
-}
-
-// What one predecessor has written must be seen, whichever was the last.
-TEST_P(DAGTest, ANodeAfterAChoiceSeesWhatAllBeforeItHaveWritten) {
-  struct Numbers {
-    std::array<int, 8> each{};
-    int sum = 0;
-  };
-  DAG<Numbers&>::Builder builder;
-  const auto last = builder.node([](Numbers& numbers) {
-    for (const int each : numbers.each) {
-      numbers.sum += each;
-    }
-  });
-  const auto first = builder.node([](Numbers& numbers) { numbers.each[0] = 1; });
-  builder.choice([](Numbers&) { return 0; }, {first}, {builder.root()});
-  builder.addDependency(first, last);
-  for (size_t i = 1; i < 8; ++i) {
-    builder.addDependency(builder.root().then([i](Numbers& numbers) { numbers.each[i] = 1; }), last);
-  }
-  auto dag = builder.build();
-  for (int round = 0; round < scaled(300, 50); ++round) {
-    Numbers numbers;
-    dag->run(numbers);
-    EXPECT_EQ(numbers.sum, 8);
-  }
-}
-
-TEST_P(DAGTest, AnExceptionOfAChoiceReachesTheCallerOfRun) {
-  bool throws = true;
-  int numCalled = 0;
-  DAG<>::Builder builder;
-  const auto left = builder.node([&] { ++numCalled; }), right = builder.node([&] { ++numCalled; });
-  const auto choice = builder.choice(
-      [&] {
-        if (throws) {
-          throw std::runtime_error("no");
-        }
-        return 1;
-      },
-      {left, right}, {builder.root()});
-  builder.node([&] { ++numCalled; }, {left, right, choice});
-  auto dag = builder.build();
-  for (int round = 0; round < 2; ++round) {
-    EXPECT_THROW(dag->run(), std::runtime_error);
-    EXPECT_EQ(numCalled, 0);
-  }
-  throws = false;
-  dag->run();
-  EXPECT_EQ(numCalled, 2);
-}
-
-TEST_P(DAGTest, AChoiceWhoseAllocationThrowsWasNotAdded) {
-  bool hasThrown = true;
-  for (int at = 1; hasThrown; ++at) {
-    ThrowingOnce allocator;
-    DAG<>::Builder builder(&allocator);
-    std::atomic<int> numRun{0};
-    const auto left = builder.root().then([&] { ++numRun; }), right = builder.root().then([&] { ++numRun; });
-    hasThrown = false;
-    allocator.untilThrow = at;
-    try {
-      builder.choice([large = std::array<char, 100>()] { return large[0]; }, {left, right},
-                     {builder.root(), left.then([] {})});
-    } catch (const std::bad_alloc&) {
-      hasThrown = true;
-    }
-    allocator.untilThrow = 0;
-    if (hasThrown) {  // the choice would make a cycle
-      builder.build()->run();
-      EXPECT_EQ(numRun, 2) << at;
-    } else {
-      EXPECT_NE(builder.dot().find("diamond"), std::string::npos);
-    }
-  }
-}
-
-struct Frame {
-  void cull() { numVisible = 3; }
-  bool isNight() const { return true; }
-  void light() { light_ = 1; }
-  void shade() { light_ = 2; }
-  void draw() { numDrawn = numVisible + light_; }
-  int numVisible = 0, numDrawn = 0;
-  int light_ = 0;
-};
-
-TEST_P(DAGTest, TheExampleOfThePageDrawsItsFrame) {
-  Frame frame;
-  std::stringstream file;
-
-  weft::DAG<Frame&>::Builder builder;
-  auto cull = builder.root().then([](Frame& f) { f.cull(); }).setName("cull");
-  auto light = builder.node([](Frame& f) { f.light(); }).setName("light");
-  auto shade = builder.node([](Frame& f) { f.shade(); }).setName("shade");
-  builder.choice([](Frame& f) { return f.isNight() ? 0 : 1; }, {light, shade}, {cull}).setName("night?");
-  builder.node([](Frame& f) { f.draw(); }, {light, shade}).setName("draw");
-  auto dag = builder.build();
-  file << dag->dot();
-
-  dag->run(frame);
-  EXPECT_EQ(frame.numDrawn, 4);
-  EXPECT_NE(file.str().find("night?"), std::string::npos);
-}
-
-TEST(DAGDotTest, ShowsNamesNumbersAndEdgesBeforeAndAfterBuild) {
-  DAG<>::Builder builder;
-  const auto load = builder.root().then([] {}).setName("load");
-  const auto middle = load.then([] {});
-  builder.node([] {}, {load, middle}).setName("old").setName("save");
-  const std::string expected =
-      "digraph dag {\n"
-      "  n0 [label=\"root\", shape=box];\n"
-      "  n1 [label=\"load\"];\n"
-      "  n2 [label=\"node 2\"];\n"
-      "  n3 [label=\"save\"];\n"
-      "  n0 -> n1;\n"
-      "  n1 -> n2;\n"
-      "  n1 -> n3;\n"
-      "  n2 -> n3;\n"
-      "}\n";
-  EXPECT_EQ(builder.dot(), expected);
-  EXPECT_EQ(builder.build()->dot(), expected);
-  EXPECT_EQ(DAG<>::Builder().build()->dot(), "digraph dag {\n  n0 [label=\"root\", shape=box];\n}\n");
-}
-
-TEST(DAGDotTest, DrawsTheEdgesOfAChoiceDashed) {
-  DAG<>::Builder builder;
-  const auto left = builder.node([] {}), right = builder.node([] {});
-  builder.choice([] { return 0; }, {right, left}, {builder.root()}).then([] {});
-  for (int i = 0; i < 2; ++i) {
-    const std::string text = i == 0 ? builder.dot() : builder.build()->dot();
-    for (const char* line :
-         {"n3 [label=\"node 3\", shape=diamond];\n", "n3 -> n2 [style=dashed, label=\"0\"];\n",
-          "n3 -> n1 [style=dashed, label=\"1\"];\n", "n3 -> n4;\n", "n0 -> n3;\n"}) {
-      EXPECT_NE(text.find(line), std::string::npos) << line << text;
-    }
-  }
-}
-
-TEST(DAGDotTest, ShowsWhatBuildWouldRefuse) {
-  DAG<>::Builder builder;
-  const auto one = builder.node([] {});
-  builder.addDependency(one, one);
-  EXPECT_NE(builder.dot().find("n1 -> n1;"), std::string::npos);
-}
-
-TEST(DAGDotTest, EscapesWhatGraphvizWouldReadOtherwise) {
-  DAG<>::Builder builder;
-  builder.root().then([] {}).setName(std::string_view("a \"b\" \\N\nc\0;", 12));
-  EXPECT_NE(builder.dot().find("n1 [label=\"a \\\"b\\\" \\\\N\\nc;\"];"), std::string::npos) << builder.dot();
-}
-
-TEST(DAGDotTest, TheNamesLieInTheMemoryOfTheBuilder) {
-  TrackedAllocator tracked(Allocator::Default);
-  {
-    DAG<>::Builder builder(&tracked);
-    const auto node = builder.root().then([] {});
-    const size_t numBefore = tracked.stats().numAllocations();
-    std::string name(100, 'x');
-    node.setName(name);
-    EXPECT_GT(tracked.stats().numAllocations(), numBefore);
-    name.assign(100, 'y');
-    EXPECT_NE(builder.build()->dot().find(std::string(100, 'x')), std::string::npos);
-  }
-  tests::expectNothingAllocated(tracked);
-}
-
-TEST(DAGDotTest, ANodeKeepsItsNameIfTheAllocatorThrows) {
-  ThrowingOnce allocator;
-  DAG<>::Builder builder(&allocator);
-  const auto node = builder.root().then([] {}).setName("short");
-  allocator.untilThrow = 1;
-  EXPECT_THROW(node.setName(std::string(100, 'x')), std::bad_alloc);
-  EXPECT_NE(builder.build()->dot().find("\"short\""), std::string::npos);
 }
 
 class DAGDeathTest : public ::testing::Test {
