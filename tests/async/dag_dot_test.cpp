@@ -3,11 +3,10 @@
 
 #include <weft/dag.h>
 
-#include <sstream>
 #include <string>
 #include <string_view>
 
-#include "with_scheduler.h"
+#include <gtest/gtest.h>
 
 namespace weft {
 namespace {
@@ -58,37 +57,6 @@ TEST(DAGDotTest, EscapesWhatGraphvizWouldReadOtherwise) {
   DAG<>::Builder builder;
   builder.root().then([] {}).setName(std::string_view("a \"b\" \\N\nc\0;", 12));
   EXPECT_NE(builder.dot().find("n1 [label=\"a \\\"b\\\" \\\\N\\nc;\"];"), std::string::npos) << builder.dot();
-}
-
-class DAGPageTest : public tests::WithScheduler {};
-WEFT_INSTANTIATE_WITH_SCHEDULER(DAGPageTest);
-
-struct Frame {
-  void cull() { numVisible = 3; }
-  bool isNight() const { return true; }
-  void light() { light_ = 1; }
-  void shade() { light_ = 2; }
-  void draw() { numDrawn = numVisible + light_; }
-  int numVisible = 0, numDrawn = 0;
-  int light_ = 0;
-};
-
-TEST_P(DAGPageTest, TheExampleOfThePageDrawsItsFrame) {
-  Frame frame;
-  std::stringstream file;
-
-  weft::DAG<Frame&>::Builder builder;
-  auto cull = builder.root().then([](Frame& f) { f.cull(); }).setName("cull");
-  auto light = builder.node([](Frame& f) { f.light(); }).setName("light");
-  auto shade = builder.node([](Frame& f) { f.shade(); }).setName("shade");
-  builder.choice([](Frame& f) { return f.isNight() ? 0 : 1; }, {light, shade}, {cull}).setName("night?");
-  builder.node([](Frame& f) { f.draw(); }, {light, shade}).setName("draw");
-  auto dag = builder.build();
-  file << dag->dot();
-
-  dag->run(frame);
-  EXPECT_EQ(frame.numDrawn, 4);
-  EXPECT_NE(file.str().find("night?"), std::string::npos);
 }
 
 }  // namespace
