@@ -64,4 +64,10 @@ inline std::string contentsOf(const std::string& path) {
   return text.str();
 }
 
+// Writes a file, and makes the folders on the way to it.
+inline void writeFile(const std::string& path, const std::string& text) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path) << text;
+}
+
 }  // namespace weft::tests

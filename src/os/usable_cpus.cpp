@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <string>
 #include <string_view>
 
 #include "os/environment.h"
+#include "os/text_file.h"
 #include "weft/debug.h"
 #include "weft/thread.h"
 
@@ -16,26 +16,6 @@
 // quota is in cpu.max there (v2), or in cpu.cfs_quota_us and cpu.cfs_period_us (v1).
 namespace weft::inline v0_1::detail {
 namespace {
-
-std::string readFile(const std::string& path) {
-  std::string text;
-  if (std::FILE* file = std::fopen(path.c_str(), "re"); file != nullptr) {
-    char buffer[4096];
-    for (size_t n = 0; (n = std::fread(buffer, 1, sizeof(buffer), file)) > 0;) {
-      text.append(buffer, n);
-    }
-    std::fclose(file);
-  }
-  return text;
-}
-
-// Removes the part of `text` before the first `separator`, and the separator. Returns: that part.
-std::string_view cut(std::string_view& text, std::string_view separator) {
-  const size_t at = text.find(separator);
-  const std::string_view part = text.substr(0, at);
-  text.remove_prefix(at == std::string_view::npos ? text.size() : at + separator.size());
-  return part;
-}
 
 bool hasOption(std::string_view list, std::string_view option) {
   while (!list.empty()) {
@@ -96,13 +76,6 @@ std::string groupPath(std::string_view cgroups, bool isV2) {
     }
   }
   return {};
-}
-
-// Returns: the number that `text` starts with, or -1 where there is none ("max" means: no limit).
-long long leadingNumber(std::string_view text) {
-  long long number = -1;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
 }
 
 // Returns: the processors granted to one group, rounded up; 0 for no limit.

@@ -15,8 +15,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -426,11 +424,7 @@ TEST(NativeThreadDeathTest, MisuseIsReported) {
 // A tree of files that stands for the system's.
 class CgroupTest : public testing::Test {
  protected:
-  void write(const std::string& path, const std::string& text) {
-    const std::filesystem::path file = root + path;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-  }
+  void write(const std::string& path, const std::string& text) { weft::tests::writeFile(root + path, text); }
   void writeV2(const std::string& group, const std::string& mountRoot = "/") {
     write("/proc/self/cgroup", "0::" + group + "\n");
     write("/proc/self/mountinfo",
