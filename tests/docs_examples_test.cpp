@@ -33,6 +33,26 @@
 
 namespace {
 
+// docs/topology.md
+
+weft::Scheduler::Config onPerformanceCores() { return weft::Scheduler::Config::performanceCores(); }
+
+weft::Scheduler::Config spreadByCache() {
+  auto policy = weft::Thread::Affinity::Policy::spread(weft::Thread::Affinity::all());
+  return weft::Scheduler::Config::allCores().setWorkerThreadAffinityPolicy(policy);
+}
+
+weft::Scheduler::Config withTwoForTheRest() {
+  using Affinity = weft::Thread::Affinity;
+  auto fast = Affinity::performanceCores();
+  auto rest = Affinity::all();
+  rest.remove(fast);
+  const int numFast = static_cast<int>(fast.count());
+  auto policy = Affinity::Policy::groups(
+      {{Affinity::Policy::spread(fast), numFast}, {Affinity::Policy::anyOf(std::move(rest)), 2}});
+  return weft::Scheduler::Config().setWorkerThreadCount(numFast + 2).setWorkerThreadAffinityPolicy(policy);
+}
+
 // docs/scheduler.md
 
 void singleThreaded() {
@@ -295,8 +315,8 @@ std::vector<fs::path> filesIn(const fs::path& folder, const std::string& extensi
 }
 
 const std::vector<fs::path> kPages = {kRoot / "docs/architecture.md", kRoot / "docs/scheduler.md",
-                                      kRoot / "docs/stacks.md", kRoot / "docs/waiting.md",
-                                      kRoot / "docs/which.md"};
+                                      kRoot / "docs/stacks.md",       kRoot / "docs/topology.md",
+                                      kRoot / "docs/waiting.md",      kRoot / "docs/which.md"};
 
 // Returns: the fenced blocks of a page that are marked with `language`.
 std::vector<std::string> blocks(const fs::path& page, const std::string& language) {
@@ -404,6 +424,17 @@ TEST(DocsExamplesTest, ManyTasksOfARangeRun) {
   manyExample();
 }
 #endif
+
+TEST(DocsExamplesTest, WorkersArePlacedByTheShapeOfTheMachine) {
+  for (const auto& config : {onPerformanceCores(), spreadByCache(), withTwoForTheRest()}) {
+    weft::Scheduler scheduler(config);
+    weft::WaitGroup done(config.workerThread.count);
+    for (int i = 0; i < config.workerThread.count; ++i) {
+      scheduler.enqueueOn(i, weft::Task([done] { done.done(); }));
+    }
+    done.wait();
+  }
+}
 
 TEST(DocsExamplesTest, ExamplesAreThoseOfThePagesAndHeaders) {
   std::string tests;

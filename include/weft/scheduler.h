@@ -94,6 +94,10 @@ class WEFT_EXPORT Scheduler {
     // environment variable WEFT_NUM_THREADS overrides both.
     static Config allCores();
 
+    // As allCores(), but for the performance cores only, on which the workers stay: see
+    // Thread::Affinity::performanceCores(). Where all cores are of one kind, it is allCores().
+    static Config performanceCores();
+
     // Each sets a member, and returns the object, so that calls can be chained.
     Config& setAllocator(Allocator* value);
     Config& setFiberStackSize(size_t bytes);

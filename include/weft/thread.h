@@ -73,6 +73,23 @@ class WEFT_EXPORT Thread {
       // Returns: a policy that gives each thread one processor of `affinity`, in turn.
       static std::shared_ptr<Policy> oneOf(Affinity&& affinity, Allocator* allocator = Allocator::Default);
 
+      // Returns: a policy that gives each thread all processors of `affinity` that share one last-level cache
+      // within a NUMA node. Threads take the caches of all nodes in turn; a cache gets no more than it has
+      // processors before the others are full. Reads /sys now: see docs/topology.md.
+      static std::shared_ptr<Policy> spread(const Affinity& affinity,
+                                            Allocator* allocator = Allocator::Default);
+
+      // So many threads whose affinities `policy` decides, by their numbers within the group.
+      struct Group {
+        std::shared_ptr<Policy> policy;
+        int numThreads = 0;
+      };
+
+      // Returns: a policy for the threads of one group after the other. Further threads begin anew.
+      // Requires: each group has a policy, and no negative number; otherwise a message ends the program.
+      static std::shared_ptr<Policy> groups(const std::vector<Group>& groups,
+                                            Allocator* allocator = Allocator::Default);
+
       virtual ~Policy();
 
       // Returns: the affinity of thread `threadId`. Called by any thread, at any time.
@@ -90,6 +107,10 @@ class WEFT_EXPORT Thread {
     // Returns: the processors on which the calling thread may run: all that the process may use, unless the
     // thread was bound to fewer.
     static Affinity all(Allocator* allocator = Allocator::Default);
+
+    // Returns: the processors of all() that are performance cores, on a machine that has efficiency cores
+    // too; all() where the calling thread may use one kind only, or the system tells of none. Reads /sys.
+    static Affinity performanceCores(Allocator* allocator = Allocator::Default);
 
     // Returns: how many processors are in the set.
     size_t count() const noexcept { return cores_.size(); }
@@ -183,6 +204,8 @@ class WEFT_EXPORT NativeThread {
 // Returns: how many threads this process can keep busy: the processors that the calling thread may use, or
 // the CPU quota of its cgroups, rounded up, if that is less. WEFT_NUM_THREADS (1 to 4096) overrides both.
 WEFT_EXPORT unsigned int numUsableCpus();
+// As numUsableCpus(), with so many processors in place of all that the calling thread may use.
+WEFT_EXPORT unsigned int numUsableCpus(size_t numAvailable);
 
 // Returns: the strictest CPU quota of this process's cgroup (v1 or v2) and those above, in processors,
 // rounded up; 0 if there is none. `root` is put before every path that is read.

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "os/topology.h"
 #include "weft/debug.h"
 
 namespace weft::inline v0_1 {
@@ -59,37 +60,7 @@ Thread::Core coreAt(size_t index) {
   return core;
 }
 
-// Gives each thread all processors of a list, or one of them in turn.
-class FromList final : public Thread::Affinity::Policy {
- public:
-  FromList(Thread::Affinity&& list, bool isOneEach) : list_(std::move(list)), isOneEach_(isOneEach) {}
-  Thread::Affinity get(uint32_t threadId, Allocator* allocator) const override {
-    if (!isOneEach_ || list_.count() == 0) {
-      return {list_, allocator};
-    }
-    return {{list_[threadId % list_.count()]}, allocator};
-  }
-
- private:
-  const Thread::Affinity list_;
-  const bool isOneEach_;
-};
-
 }  // namespace
-
-Thread::Affinity::Policy::~Policy() = default;
-
-std::shared_ptr<Thread::Affinity::Policy> Thread::Affinity::Policy::anyOf(Affinity&& affinity,
-                                                                          Allocator* allocator) {
-  return detail::assertAllocator(allocator, "Thread::Affinity::Policy::anyOf()")
-      ->make_shared<FromList>(std::move(affinity), false);
-}
-
-std::shared_ptr<Thread::Affinity::Policy> Thread::Affinity::Policy::oneOf(Affinity&& affinity,
-                                                                          Allocator* allocator) {
-  return detail::assertAllocator(allocator, "Thread::Affinity::Policy::oneOf()")
-      ->make_shared<FromList>(std::move(affinity), true);
-}
 
 Thread::Affinity::Affinity(Allocator* allocator) : cores_(allocator) {}
 
@@ -120,6 +91,11 @@ Thread::Affinity Thread::Affinity::all(Allocator* allocator) {
     }
   }
   return affinity;
+}
+
+Thread::Affinity Thread::Affinity::performanceCores(Allocator* allocator) {
+  detail::assertAllocator(allocator, "Thread::Affinity::performanceCores()");
+  return detail::performanceCores(detail::Topology("", all(allocator)), allocator);
 }
 
 Thread::Core Thread::Affinity::operator[](size_t index) const {

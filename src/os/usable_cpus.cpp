@@ -147,12 +147,13 @@ unsigned int numThreadsWished() {
 
 unsigned int cgroupCpuQuota(const char* root) { return stricter(quotaIn(root, true), quotaIn(root, false)); }
 
-unsigned int numUsableCpus() {
+unsigned int numUsableCpus(size_t numAvailable) {
   if (const unsigned int wished = numThreadsWished(); wished != 0) {
     return wished;
   }
-  const auto available = static_cast<unsigned int>(Thread::Affinity::all().count());
-  return stricter(std::max(available, 1U), cgroupCpuQuota(""));
+  return stricter(std::max(static_cast<unsigned int>(numAvailable), 1U), cgroupCpuQuota(""));
 }
+
+unsigned int numUsableCpus() { return numUsableCpus(Thread::Affinity::all().count()); }
 
 }  // namespace weft::inline v0_1::detail

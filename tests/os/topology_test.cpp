@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -234,9 +235,30 @@ TEST_F(TopologyTest, DistancesThatMakeNoSenseAreReplaced) {
   for (const char* text : {"", "10", "10 x", "10 0", "10 9", "10 -12", "10 256", "10 99999999999999999999"}) {
     machine.setOnlineNodes("0-1");
     machine.addNode(0, "0", text);
-    machine.addNode(1, "1", "");
+    machine.addNode(1, "1", "11 10");
     EXPECT_EQ(distance(read(2), 0, 1), Topology::kOtherNode) << text;
   }
+}
+
+TEST_F(TopologyTest, DistancesToNodesWithoutUsableProcessorsAreSkipped) {
+  machine.beServer();
+  machine.addNode(0, "0-3", "10 90");
+  machine.addNode(3, "12-15", "");
+  const Thread::Core ends[] = {FakeMachine::processors(0, 1)[0], FakeMachine::processors(12, 1)[0]};
+  const Topology topology(machine.root(), Thread::Affinity(std::span<const Thread::Core>(ends)));
+  EXPECT_EQ(distance(topology, 0, 1), Topology::kOtherNode);
+}
+
+TEST_F(TopologyTest, CachesOfInstructionsDoNotCount) {
+  for (int i = 0; i < 4; ++i) {
+    machine.addCpu({i, 0, i, std::to_string(i), i < 2 ? "0-1" : "2-3"});
+    const std::string deepest = "/system/cpu/cpu" + std::to_string(i) + "/cache/index3";
+    machine.write(deepest + "/level", "4\n");
+    machine.write(deepest + "/type", "Instruction\n");
+    machine.write(deepest + "/shared_cpu_list", "0-3\n");
+  }
+  EXPECT_EQ(distance(read(4), 0, 1), Topology::kSameCache);
+  EXPECT_EQ(distance(read(4), 1, 2), Topology::kSameNode);
 }
 
 TEST_F(TopologyTest, GarbageIsAFlatMachine) {

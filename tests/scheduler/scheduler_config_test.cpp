@@ -27,6 +27,7 @@
 #include <weft/thread.h>
 #include <weft/waitgroup.h>
 
+#include "scheduler/core/performance_cores.h"
 #include "with_scheduler.h"
 #include "workers.h"
 
@@ -246,6 +247,40 @@ TEST_F(SchedulerConfigWithoutBindingTest, WithAllCoresHasAWorkerForEachUsablePro
 TEST_F(SchedulerConfigWithoutBindingTest, WithAllCoresFollowsTheEnvironment) {
   ASSERT_EQ(setenv("WEFT_NUM_THREADS", "3", 1), 0);
   EXPECT_EQ(Scheduler::Config::allCores().workerThread.count, 3);
+  ASSERT_EQ(unsetenv("WEFT_NUM_THREADS"), 0);
+}
+
+TEST_F(SchedulerConfigWithoutBindingTest, WithPerformanceCoresIsWithAllWhereThereIsOneKind) {
+  const Scheduler::Config config = Scheduler::Config::performanceCores();
+  const bool isOneKind = Thread::Affinity::performanceCores() == Thread::Affinity::all();
+  EXPECT_EQ(config.workerThread.affinityPolicy == nullptr, isOneKind);
+  EXPECT_GE(config.workerThread.count, 1);
+  EXPECT_LE(config.workerThread.count, Scheduler::Config::allCores().workerThread.count);
+}
+
+TEST_F(SchedulerConfigWithoutBindingTest, OnSomeCoresHasAWorkerForEachOfThemWhichStaysThere) {
+  const Thread::Affinity all = Thread::Affinity::all();
+  EXPECT_EQ(detail::configOn(Thread::Affinity::all()).workerThread.affinityPolicy, nullptr);
+  if (all.count() < 2) {
+    GTEST_SKIP() << "the process may not use a second processor";
+  }
+  const Thread::Affinity last({all[all.count() - 1]});
+  const Scheduler::Config config = detail::configOn(Thread::Affinity(last, Allocator::Default));
+  EXPECT_EQ(config.workerThread.count, 1);
+  Scheduler scheduler(config);
+  std::atomic<bool> isThere{false};
+  WaitGroup done(1);
+  scheduler.enqueue([&, done] {
+    isThere = Thread::Affinity::all() == last;
+    done.done();
+  });
+  done.wait();
+  EXPECT_TRUE(isThere);
+}
+
+TEST_F(SchedulerConfigWithoutBindingTest, WithPerformanceCoresFollowsTheEnvironment) {
+  ASSERT_EQ(setenv("WEFT_NUM_THREADS", "3", 1), 0);
+  EXPECT_EQ(Scheduler::Config::performanceCores().workerThread.count, 3);
   ASSERT_EQ(unsetenv("WEFT_NUM_THREADS"), 0);
 }
 
