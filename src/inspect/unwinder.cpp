@@ -276,15 +276,16 @@ Unwinder::Unwinder(Images& images, std::pmr::memory_resource* memory)
 
 Registers Unwinder::suspendedAt(Address stackPointer, const StackCopy& stack) {
   Registers registers;
+  Address saved = stackPointer;
   for (const uint8_t number : Registers::kSuspended) {
     Address value = 0;
-    if (!stack.read(stackPointer, &value, sizeof value)) {
+    if (!stack.read(saved, &value, sizeof value)) {
       return {};
     }
     registers.set(number, value);
-    stackPointer += sizeof value;
+    saved += sizeof value;
   }
-  registers.set(Registers::kStackPointer, stackPointer);
+  registers.set(Registers::kStackPointer, stackPointer + Registers::kSuspendedSize);
   return registers;
 }
 

@@ -10,8 +10,8 @@
 #include "weft: the error above says what is missing"
 #endif
 
-#if !defined(__x86_64__) || defined(__ILP32__)
-#error "weft runs on x86-64 only, in 64-bit programs. For ports: src/osfiber_asm/README.md"
+#if !(defined(__x86_64__) || defined(__aarch64__)) || defined(__ILP32__)
+#error "weft runs on x86-64 and aarch64 only, in 64-bit programs. For ports: src/osfiber_asm/README.md"
 #include "weft: the error above says what is missing"
 #endif
 

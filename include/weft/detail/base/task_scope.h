@@ -34,7 +34,11 @@ inline constexpr size_t kStackInPlace = 7;
 // Returns: the stack pointer of the calling function, which lies below the function's arrays.
 [[gnu::always_inline]] inline uintptr_t stackPointer() {
   uintptr_t here;
+#if defined(__aarch64__)
+  asm volatile("mov %0, sp" : "=r"(here));
+#else
   asm volatile("mov %%rsp, %0" : "=r"(here));
+#endif
   return here;
 }
 
