@@ -1,17 +1,22 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "os/watched_call.h"
 #include "test_fiber.h"
 
 // Exceptions in fibers: thrown, caught and half way through when the fiber is switched from.
 
+using weft::detail::callWatched;
 using weft::detail::OSFiber;
+using weft::detail::Watch;
 using weft::tests::kStackSize;
 using OSFiberExceptionsTest = weft::tests::WithOSFibers;
 using weft::tests::TestFiber;
@@ -150,6 +155,85 @@ TEST_F(OSFiberExceptionsTest, FreshFiberStartsWithoutExceptions) {
     EXPECT_EQ(messageOf(std::current_exception()), "outside");
   }
   EXPECT_TRUE(ran);
+}
+
+struct CountsItsEnd {
+  ~CountsItsEnd() { ++numEnds; }
+  int& numEnds;
+};
+
+[[gnu::noinline]] int throwAtDepth(int depth, int& numEnds) {
+  const CountsItsEnd end{numEnds};
+  if (depth == 0) {
+    throw std::runtime_error("deep");
+  }
+  return throwAtDepth(depth - 1, numEnds) + 1;
+}
+
+TEST_F(OSFiberExceptionsTest, AnExceptionUnwindsADeepRecursion) {
+  constexpr int kDepth = 400;
+  int numEnds = 0;
+  int numCaught = 0;
+  TestFiber fiber([&](TestFiber& f) {
+    for (int i = 0; i < 3; i++) {
+      try {
+        throwAtDepth(kDepth, numEnds);
+      } catch (const std::runtime_error&) {
+        f.suspend();
+        numCaught++;
+      }
+    }
+  });
+  finish(fiber);
+  EXPECT_EQ(numCaught, 3);
+  EXPECT_EQ(numEnds, 3 * (kDepth + 1));
+}
+
+struct NamedWatch : Watch {
+  explicit NamedWatch(const char* ownName) : Watch{&end}, name(ownName) {}
+
+  static void end(const Watch* self, const char*) {
+    std::fprintf(stderr, "%s: %s\n", static_cast<const NamedWatch*>(self)->name,
+                 messageOf(std::current_exception()).c_str());
+    std::_Exit(1);
+  }
+
+  const char* name;
+};
+
+TEST_F(OSFiberExceptionsTest, TheInnermostWatchOfACallLearnsWhatEscapes) {
+  auto run = [&] {
+    const NamedWatch outer("outer");
+    const NamedWatch inner("inner");
+    TestFiber fiber([&](TestFiber& f) {
+      auto fails = [&] {
+        f.suspend();
+        throw std::runtime_error("escaped");
+      };
+      auto callsInner = [&] { callWatched(fails, inner); };
+      callWatched(callsInner, outer);
+    });
+    finish(fiber);
+  };
+  EXPECT_DEATH(run(), "^inner: escaped");
+}
+
+TEST_F(OSFiberExceptionsTest, AWatchedCallLetsExceptionsBeCaughtWithin) {
+  std::string caught;
+  const NamedWatch watch("unused");
+  TestFiber fiber([&](TestFiber& f) {
+    auto body = [&] {
+      try {
+        f.suspend();
+        throw std::runtime_error("inside");
+      } catch (const std::exception& e) {
+        caught = e.what();
+      }
+    };
+    callWatched(body, watch);
+  });
+  finish(fiber);
+  EXPECT_EQ(caught, "inside");
 }
 
 TEST_F(OSFiberExceptionsTest, ExceptionThatEscapesAFiberTerminates) {

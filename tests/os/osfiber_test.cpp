@@ -16,9 +16,12 @@
 
 #include <weft/sanitizers.h>
 
+#include "os/registers.h"
 #include "test_fiber.h"
 
 using weft::detail::OSFiber;
+using weft::tests::FloatingPointWords;
+using weft::tests::floatingPointWords;
 using weft::tests::kStackSize;
 using OSFiberTest = weft::tests::WithOSFibers;
 using weft::tests::TestFiber;
@@ -139,6 +142,53 @@ TEST_F(OSFiberTest, FibersResumeEachOtherInARing) {
   }
 }
 
+// Each fiber of a chain resumes the next one, and is suspended until that has ended.
+struct Link {
+  OSFiber* resumer;
+  OSFiber fiber;
+  Link* next;
+  size_t* numEnded;
+  std::unique_ptr<char[]> stack;
+
+  static void main(void* p) {
+    auto& self = *static_cast<Link*>(p);
+    if (self.next != nullptr) {
+      self.next->resumer = &self.fiber;
+      OSFiber::switchTo(self.fiber, self.next->fiber, OSFiber::exceptionGlobals());
+    }
+    ++*self.numEnded;
+    OSFiber::switchTo(self.fiber, *self.resumer, OSFiber::exceptionGlobals());
+  }
+};
+
+TEST_F(OSFiberTest, TenThousandFibersResumeEachOtherWithinEachOther) {
+  const bool isSanitized = WEFT_ADDRESS_SANITIZER_ENABLED || WEFT_THREAD_SANITIZER_ENABLED;
+  const size_t numLinks = isSanitized ? 500 : 10000;
+  const size_t stackSize = isSanitized ? 32 * 1024 : 4096;
+  size_t numEnded = 0;
+  std::vector<Link> links(numLinks);
+  for (size_t i = 0; i < numLinks; i++) {
+    Link* const next = i + 1 < numLinks ? &links[i + 1] : nullptr;
+    links[i] = {&self, {}, next, &numEnded, std::make_unique<char[]>(stackSize)};
+    links[i].fiber.init(links[i].stack.get(), stackSize, &Link::main, &links[i]);
+  }
+  OSFiber::switchTo(self, links[0].fiber, OSFiber::exceptionGlobals());
+  EXPECT_EQ(numEnded, numLinks);
+  for (Link& link : links) {
+    link.fiber.destroy();
+  }
+}
+
+TEST_F(OSFiberTest, AnEntryThatReturnsEndsTheProcess) {
+  auto run = [&] {
+    auto stack = std::make_unique<char[]>(kStackSize);
+    OSFiber fiber;
+    fiber.init(stack.get(), kStackSize, [](void*) {}, nullptr);
+    OSFiber::switchTo(self, fiber, OSFiber::exceptionGlobals());
+  };
+  EXPECT_DEATH(run(), "");
+}
+
 TEST_F(OSFiberTest, ThreadsSwitchIndependently) {
   auto work = [] {
     OSFiber thread;
@@ -165,36 +215,21 @@ TEST_F(OSFiberTest, ThreadsSwitchIndependently) {
   other.join();
 }
 
-uint32_t readMxcsr() {
-  uint32_t value;
-  asm volatile("stmxcsr %0" : "=m"(value));
-  return value;
-}
-
-uint16_t readX87Control() {
-  uint16_t value;
-  asm volatile("fnstcw %0" : "=m"(value));
-  return value;
-}
-
 TEST_F(OSFiberTest, FloatingPointEnvironmentIsTheThreads) {
-  uint32_t mxcsr = 0;
-  uint16_t x87 = 0;
+  FloatingPointWords seen = {};
   TestFiber fiber([&](TestFiber& f) {
-    mxcsr = readMxcsr();
-    x87 = readX87Control();
+    seen = floatingPointWords();
     std::fesetround(FE_DOWNWARD);
     f.suspend();
   });
   std::fesetround(FE_UPWARD);
   std::feraiseexcept(FE_INEXACT);
-  const uint32_t mxcsrBefore = readMxcsr();
-  const uint16_t x87Before = readX87Control();
+  const FloatingPointWords before = floatingPointWords();
   fiber.resumeFrom(self);
-  EXPECT_EQ(mxcsr, mxcsrBefore);
-  EXPECT_EQ(x87, x87Before);
+  EXPECT_EQ(seen, before);
   EXPECT_EQ(std::fegetround(), FE_DOWNWARD);
   std::fesetround(FE_TONEAREST);
+  EXPECT_NE(floatingPointWords(), before);
   std::feclearexcept(FE_ALL_EXCEPT);
   finish(fiber);
 }

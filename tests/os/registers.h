@@ -1,0 +1,78 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+// What the tests of a switch backend need to know of the processor: registers_<processor>.h has it, and
+// defines the functions in assembly that are declared here. A new backend adds such a file.
+extern "C" {
+// The backend; src/osfiber_asm/README.md has the contract.
+[[gnu::visibility("hidden")]] void weft_fiber_switch(void** saveSp, void* targetSp);
+[[gnu::visibility("hidden")]] void weft_fiber_call(void** saveSp, void (*function)(void*), void* argument);
+
+using AnyFunction = void (*)();
+
+// Calls function(first, second, third) while the i-th of kHeld, the registers that a callee preserves, is
+// `magic + i`. If `steps`, and the processor lets a program step through itself, asks the handler of SIGTRAP
+// to start before the call and to stop after it.
+// Returns: whether the registers were the same afterwards.
+[[gnu::visibility("hidden")]] bool weft_test_hold(const void* first, const void* second, const void* third,
+                                                  uint64_t magic, AnyFunction function, bool steps);
+
+struct WeftTestEntry {
+  uintptr_t sp;
+  void (*entered)(WeftTestEntry* self);
+};
+
+// For WeftTestEntry*: stores the stack pointer as it is at a function's entry, then calls entered(self).
+[[gnu::visibility("hidden")]] void weft_test_entry(void* entry);
+}
+
+namespace weft::tests {
+
+struct HeldRegister {
+  int dwarfNumber;
+  int savedAt;  // in the frame of a suspended fiber, in words from its stack pointer
+};
+
+// The control and status words of floating-point arithmetic that belong to the thread.
+struct FloatingPointWords {
+  uint64_t words[2];
+  bool operator==(const FloatingPointWords&) const = default;
+};
+
+}  // namespace weft::tests
+
+#if defined(__x86_64__)
+#include "os/registers_x86_64.h"
+#elif defined(__aarch64__)
+#include "os/registers_aarch64.h"
+#else
+#error "the tests of the switch need a registers_<processor>.h"
+#endif
+
+namespace weft::tests {
+
+inline constexpr uint64_t kNumHeld = sizeof kHeld / sizeof kHeld[0];
+
+// Returns: weft_test_hold() for a function of any type.
+template <class R, class... Args>
+bool hold(uint64_t magic, R (*function)(Args...), const void* first, const void* second, const void* third,
+          bool steps = false) {
+  return weft_test_hold(first, second, third, magic, reinterpret_cast<AnyFunction>(function), steps);
+}
+
+// Returns: whether the frame of a suspended fiber has the registers that weft_test_hold() sets.
+inline bool frameHolds(const void* sp, uint64_t magic) {
+  const auto* frame = static_cast<const uint64_t*>(sp);
+  for (uint64_t i = 0; i < kNumHeld; i++) {
+    if (frame[kHeld[i].savedAt] != magic + i) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace weft::tests

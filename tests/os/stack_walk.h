@@ -1,0 +1,83 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include <unwind.h>
+
+#include "os/osfiber.h"
+#include "os/registers.h"
+
+// What the unwinder finds on the stack of the caller, by the call frame information.
+namespace weft::tests {
+
+// One frame of a walk, innermost first.
+struct Frame {
+  void* function;
+  uintptr_t ip;
+  uintptr_t cfa;
+  uint64_t held[kNumHeld];
+
+  // Returns: whether this is weft_test_hold() with the registers that it sets.
+  bool holds(uint64_t magic) const {
+    for (uint64_t i = 0; i < kNumHeld; i++) {
+      if (held[i] != magic + i) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+struct Walk {
+  static constexpr int kMaxFrames = 128;
+  uintptr_t startIp = 0;  // 0, or where to begin
+  int numFrames = 0;
+  bool isComplete = false;
+  Frame frames[kMaxFrames];
+
+  // Needs no memory but this: it runs in a signal handler.
+  void record() { isComplete = _Unwind_Backtrace(&Walk::add, this) == _URC_END_OF_STACK; }
+
+  Frame* find(void* function) {
+    for (int i = 0; i < numFrames; i++) {
+      if (frames[i].function == function) {
+        return &frames[i];
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  static _Unwind_Reason_Code add(_Unwind_Context* context, void* p) {
+    auto* walk = static_cast<Walk*>(p);
+    int beforeInstruction = 0;
+    const uintptr_t ip = _Unwind_GetIPInfo(context, &beforeInstruction);
+    const bool isBeforeStart = walk->numFrames == 0 && walk->startIp != 0 && ip != walk->startIp;
+    if (isBeforeStart || ip == 0) {  // a walk reports its end as a frame at 0
+      return _URC_NO_REASON;
+    }
+    if (walk->numFrames == kMaxFrames) {
+      return _URC_NORMAL_STOP;
+    }
+    Frame& frame = walk->frames[walk->numFrames++];
+    frame.ip = ip;
+    frame.cfa = _Unwind_GetCFA(context);
+    // The look-up takes its argument for a return address.
+    frame.function = _Unwind_FindEnclosingFunction(reinterpret_cast<void*>(ip + (beforeInstruction ? 1 : 0)));
+    for (uint64_t i = 0; i < kNumHeld; i++) {
+      frame.held[i] = _Unwind_GetGR(context, kHeld[i].dwarfNumber);
+    }
+    return _URC_NO_REASON;
+  }
+};
+
+// The function at the base of a fiber that has not run yet.
+inline void* baseOf(const detail::OSFiber& fresh) {
+  const uintptr_t start = codeAddress(static_cast<uintptr_t*>(fresh.sp)[kReturnAddressAt]);
+  return _Unwind_FindEnclosingFunction(reinterpret_cast<void*>(start));
+}
+
+}  // namespace weft::tests
