@@ -12,6 +12,7 @@
 #include "scheduler/worker/worker.h"
 #include "weft/debug.h"
 #include "weft/detail/base/outcome.h"
+#include "weft/detail/forkjoin/dag_counter.h"
 #include "weft/detail/forkjoin/dag_graph.h"
 #include "weft/scheduler.h"
 #include "weft/waitgroup.h"
@@ -22,7 +23,7 @@ namespace {
 // More successors than these are halved, and one half is scheduled: a thief gets the largest part.
 constexpr uint32_t kMostInPlace = 4;
 
-// Of a node's index: the node is skipped. Of a counter: a predecessor leads to the node.
+// Of a node's index: the node is skipped.
 constexpr uint32_t kFlag = DagGraph::kMost + 1;
 
 // Where a node leads in a run without choices and without a token.
@@ -46,7 +47,7 @@ struct DagGraph::Run {
   Run(Allocator* from, const Allocation& all, WaitGroup&& end)
       : memory(all), allocator(from), finished(std::move(end)) {}
 
-  std::atomic<uint32_t>* counters() { return reinterpret_cast<std::atomic<uint32_t>*>(this + 1); }
+  DagCounter<>* counters() { return reinterpret_cast<DagCounter<>*>(this + 1); }
 
   const Allocation memory;
   Allocator* const allocator;
@@ -106,14 +107,13 @@ DagGraph::Run& DagGraph::beginRun(Allocator* allocator) {
     }
   }
   WaitGroup finished(0, allocator);  // first, since either allocation may throw
-  const Allocation memory =
-      allocator->allocate({.size = sizeof(Run) + numCounters_ * sizeof(std::atomic<uint32_t>),
-                           .alignment = alignof(Run),
-                           .usage = Allocation::Usage::Create});
+  const Allocation memory = allocator->allocate({.size = sizeof(Run) + numCounters_ * sizeof(DagCounter<>),
+                                                 .alignment = alignof(Run),
+                                                 .usage = Allocation::Usage::Create});
   Run* run = ::new (memory.ptr) Run(allocator, memory, std::move(finished));
   for (const Node& node : nodes_) {
     if (node.counter != kNone) {
-      ::new (&run->counters()[node.counter]) std::atomic<uint32_t>(node.numIns);
+      ::new (&run->counters()[node.counter]) DagCounter<>(node.numIns);
     }
   }
   std::scoped_lock guard(lock_);
@@ -247,19 +247,16 @@ bool DagGraph::pass(Run& run, uint32_t out, const Way& way, uint32_t& index) {
   } else {
     bool runs = way.leadTo(out);
     if (node.counter != kNone) {
-      std::atomic<uint32_t>& counter = run.counters()[node.counter];
+      DagCounter<>& counter = run.counters()[node.counter];
       if (runs) {
-        // relaxed: the last predecessor's (3) sees it, since it comes before (3) here.
-        counter.fetch_or(kFlag, std::memory_order_relaxed);
+        counter.lead();
       }
-      // (3) acq_rel: publishes this one's work to the last, which sees all; pairs with (3).
-      const uint32_t old = counter.fetch_sub(1, std::memory_order_acq_rel);
-      if ((old & ~kFlag) != 1) {
+      const uint32_t arrival = counter.countDown();
+      if (!DagCounter<>::isLast(arrival)) {
         return false;
       }
-      // relaxed: for the next run, which begins after this one has ended.
-      counter.store(node.numIns, std::memory_order_relaxed);
-      runs = (old & kFlag) != 0;
+      counter.reset(node.numIns);
+      runs = DagCounter<>::isLed(arrival);
     }
     index |= runs ? 0 : kFlag;
     return true;
@@ -270,15 +267,11 @@ bool DagGraph::isReady(Run& run, const Node& node) {
   if (node.counter == kNone) {
     return true;
   }
-  std::atomic<uint32_t>& counter = run.counters()[node.counter];
-  // (1) acquire: sees the other predecessors' work, so the last needs no read-modify-write; pairs with (2).
-  if (counter.load(std::memory_order_acquire) != 1 &&
-      // (2) acq_rel: publishes this one's work to the last, which sees all; pairs with (1, 2).
-      counter.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+  DagCounter<>& counter = run.counters()[node.counter];
+  if (counter.arrive()) {
     return false;
   }
-  // relaxed: for the next run, which begins after this one has ended.
-  counter.store(node.numIns, std::memory_order_relaxed);
+  counter.reset(node.numIns);
   return true;
 }
 
