@@ -18,9 +18,9 @@ constinit thread_local ThreadPlace threadPlace{0, 0};
 
 namespace {
 
-static_assert(std::bit_width(kMostThreads - 1 + ThreadTable::kFirstLength) -
-                  std::bit_width(ThreadTable::kFirstLength) + 1 ==
-              static_cast<int>(ThreadTable::kNumSegments) - 1);
+static_assert(std::bit_width(kMostThreads - 1 + ThreadTable::Segments::kFirstLength) -
+                  std::bit_width(ThreadTable::Segments::kFirstLength) + 1 ==
+              static_cast<int>(ThreadTable::Segments::kNumSegments) - 1);
 
 // One bit for each place, set while a thread has it. Memory is touched as far as threads have come.
 struct Places {
@@ -31,15 +31,15 @@ constinit Places places{};
 
 // The bit of a place: the first segment has the first kFirstLength bits, and so on.
 ThreadPlace placeOf(uint32_t bit) {
-  const uint32_t number = bit + ThreadTable::kFirstLength;
+  const uint32_t number = bit + ThreadTable::Segments::kFirstLength;
   const auto width = static_cast<uint32_t>(std::bit_width(number));
-  return {width - static_cast<uint32_t>(std::bit_width(ThreadTable::kFirstLength)) + 1,
+  return {width - static_cast<uint32_t>(std::bit_width(ThreadTable::Segments::kFirstLength)) + 1,
           number - (1u << (width - 1))};
 }
 
 uint32_t bitOf(const ThreadPlace& place) {
-  return static_cast<uint32_t>(ThreadTable::lengthOf(place.segment)) + place.offset -
-         ThreadTable::kFirstLength;
+  return static_cast<uint32_t>(ThreadTable::Segments::lengthOf(place.segment)) + place.offset -
+         ThreadTable::Segments::kFirstLength;
 }
 
 uint32_t takeLowestBit() {
