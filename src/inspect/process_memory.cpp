@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <limits>
 
@@ -38,6 +39,9 @@ void ProcessMemory::readMany(Piece* pieces, size_t count) const {
     pieces += done;
     count -= done;
   }
+  // (1) acquire: the next call reads nothing older than what goes with this one, also where the kernel orders
+  // no two calls; pairs with the release stores of EventRing::write() and FiberFactory::newBlock().
+  std::atomic_thread_fence(std::memory_order_acquire);
 }
 
 // Reads pieces up to the first that cannot be read. Returns: how many it has dealt with, one or more.

@@ -15,6 +15,7 @@ namespace weft::inline v0_1::detail::inspect {
 // where that is refused reads /proc/PID/mem, which gives protected pages too.
 //
 // Calls neither suspend the fiber, nor take locks, nor allocate. One thread at a time may use it.
+// A call comes after those before it, in memory order too. The pieces of one call are in no order.
 class ProcessMemory final : public Memory {
  public:
   enum class Way : uint8_t { Call, File };
