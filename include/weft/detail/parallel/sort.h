@@ -28,7 +28,8 @@ concept ComparesElements = std::is_invocable_r_v<bool, Less&, const std::iter_va
 
 template <class Iterator, class Less>
 constexpr bool assertSortable() {
-  constexpr bool kCanBeSorted = RandomAccess<Iterator> && requires(Iterator a) { *a = std::move(*a); };
+  constexpr bool kCanBeSorted =
+      RandomAccess<Iterator> && requires(Iterator a, Iterator b) { *a = std::move(*b); };
   constexpr bool kAreObjects = !kCanBeSorted || std::is_lvalue_reference_v<std::iter_reference_t<Iterator>>;
   static_assert(kCanBeSorted,
                 "parallelSort() and parallelStableSort() need random-access iterators "
