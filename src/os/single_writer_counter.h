@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "weft/detail/port/processor.h"
+
 namespace weft::inline v0_1::detail {
 
 // A counter that one thread writes and any thread reads.
@@ -18,16 +20,7 @@ class SingleWriterCounter {
   uint64_t get() const { return value_.load(std::memory_order_relaxed); }
 
  private:
-  // One instruction. Compilers make three of a relaxed load and a relaxed store.
-  void add(int64_t number) {
-#if defined(__x86_64__)
-    asm("addq %1, %0" : "+m"(value_) : "er"(number) : "cc");
-#else
-    // relaxed, both: a statistic.
-    value_.store(value_.load(std::memory_order_relaxed) + static_cast<uint64_t>(number),
-                 std::memory_order_relaxed);
-#endif
-  }
+  void add(int64_t number) { port::addBySingleWriter(value_, number); }
 
   std::atomic<uint64_t> value_{0};
 };

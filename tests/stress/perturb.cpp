@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "weft/detail/port/processor.h"
+
 // Everything here is of ::std: nothing waits while it waits.
 namespace weft::stress {
 namespace {
@@ -93,11 +95,7 @@ void sleepFor(uint64_t microseconds) {
 
 void spin(uint64_t rounds) {
   for (; rounds != 0; --rounds) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#else
-    asm volatile("" ::: "memory");
-#endif
+    detail::port::pause();
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "os/tick_counter.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/base/ticks.h"
 
@@ -17,7 +18,7 @@ namespace weft::inline v0_1::detail {
 struct MachineClock {
   static TimePoint now() { return TimePoint::clock::now(); }
   static uint64_t ticks() { return detail::ticks(); }
-  static bool isSteady();
+  static bool isSteady() { return areTicksSteady(); }
 };
 
 // Tells cheaply that a time has not come yet, by the processor's counter of ticks: a third of a clock's cost.

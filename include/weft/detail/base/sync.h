@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "weft/detail/base/spin_lock.h"
+#include "weft/detail/port/processor.h"
 #include "weft/export.h"
 
 // The operations that the lock-free parts need from the machine, as a policy class, so that tests/model can
@@ -27,15 +28,7 @@ WEFT_EXPORT extern std::atomic<bool> heavyFenceIsMembarrier;
 // Requires: no thread uses fences; no scheduler exists.
 void agreeOnFences();
 
-// Fetches a cache line that is about to be written, and takes it from other cores.
-inline void prefetchForWrite(const void* line) {
-#if defined(__x86_64__)
-  // __builtin_prefetch prefetches for reading, unless the compiler targets a processor with prefetchw.
-  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
-#else
-  __builtin_prefetch(line, 1);
-#endif
-}
+using port::prefetchForWrite;
 
 // The policy of production code.
 struct StdSync {
@@ -71,16 +64,13 @@ struct StdSync {
     };
   };
 
-  // std::atomic_thread_fence, but with a locked add to the stack as full fence on x86: the `mfence` that
-  // compilers emit takes about twice as long.
+  // std::atomic_thread_fence, but with the processor's fastest full fence.
   static void fence(std::memory_order order) {
-#if defined(__x86_64__)
     // (1) seq_cst: asked for by the caller, whose note names its partners.
     if (order == std::memory_order_seq_cst) {
-      asm volatile("lock addl $0, -64(%%rsp)" ::: "memory", "cc");
+      port::fullFence();
       return;
     }
-#endif
     std::atomic_thread_fence(order);
   }
 
@@ -112,13 +102,7 @@ struct StdSync {
   static void lightFenceWhereFree() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
   // One step of a short wait for another thread.
-  static void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-  }
+  static void pause() { port::pause(); }
 
   // Backs off after a lost race: 16 pauses, up to 256 (some microseconds) as `fails` grows.
   static void backOff(uint32_t& fails) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "weft/detail/port/processor.h"
 #include "weft/export.h"
 
 // Tells one task from another, wherever it runs.
@@ -31,16 +32,7 @@ struct InPlaceFiber;
 // A task begins in place only if so many eighths of Config::fiberStackSize are free.
 inline constexpr size_t kStackInPlace = 7;
 
-// Returns: the stack pointer of the calling function, which lies below the function's arrays.
-[[gnu::always_inline]] inline uintptr_t stackPointer() {
-  uintptr_t here;
-#if defined(__aarch64__)
-  asm volatile("mov %0, sp" : "=r"(here));
-#else
-  asm volatile("mov %%rsp, %0" : "=r"(here));
-#endif
-  return here;
-}
+using port::stackPointer;
 
 struct TaskScope {
   // Constructors, since gcc 11 would not put members of Fiber into the tail padding of an aggregate.
