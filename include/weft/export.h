@@ -18,11 +18,7 @@
 #define WEFT_OWN __attribute__((visibility("hidden")))
 
 // WEFT_TLS ends the declaration of a thread-local variable: an access needs no call.
-#if defined(__ELF__)
 #define WEFT_TLS [[gnu::tls_model("initial-exec")]]
-#else
-#define WEFT_TLS
-#endif
 
 // WEFT_DEPRECATED("use X") stands where a standard attribute does, and marks a public name that a later minor
 // version will not have. A use of the name compiles, and the compiler warns and says what to use instead. A
@@ -49,7 +45,7 @@
 #define WEFT_LIBRARY_SANITIZER libraryIsCompiledWithoutSanitizers
 #endif
 
-#if defined(__ELF__) && defined(__has_attribute)
+#if defined(__has_attribute)
 #if __has_attribute(retain)
 #define WEFT_KEPT __attribute__((used, retain))
 #endif

@@ -56,13 +56,8 @@ class WEFT_EXPORT Thread {
 
   // A set of processors, in ascending order. As a thread's affinity the empty set means any processor.
   struct WEFT_EXPORT Affinity {
-    // Whether threads can be bound to processors on this system: true on Linux.
-    static constexpr bool supported =
-#if defined(__linux__)
-        true;
-#else
-        false;
-#endif
+    // Whether threads can be bound to processors on this system: true on Linux, which weft needs.
+    static constexpr bool supported = true;
 
     // Decides the affinity of each of a scheduler's threads.
     class WEFT_EXPORT Policy {

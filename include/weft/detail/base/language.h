@@ -10,8 +10,17 @@
 #include "weft: the error above says what is missing"
 #endif
 
-#if !(defined(__x86_64__) || defined(__aarch64__)) || defined(__ILP32__)
-#error "weft runs on x86-64 and aarch64 only, in 64-bit programs. For ports: src/osfiber_asm/README.md"
+#if !defined(__linux__) || !defined(__ELF__)
+#error "weft does not know this system: it needs Linux. How to port: docs/architecture.md"
+#include "weft: the error above says what is missing"
+#endif
+
+// The processors that have a file in src/osfiber_asm, one a line. A port adds its own. CMake reads them here.
+#if defined(WEFT_UCONTEXT)
+#elif defined(__x86_64__) && !defined(__ILP32__)
+#elif defined(__aarch64__) && !defined(__ILP32__) && defined(__AARCH64EL__)
+#else
+#error "weft does not know this processor: it lacks a switch of fibers. How to port: docs/architecture.md"
 #include "weft: the error above says what is missing"
 #endif
 
