@@ -58,13 +58,14 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
       -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/osfiber_object.cmake)
 endif()
 
-# What is read rather than compiled: the notes on memory orders, the page of them, and which folder includes which.
+# What is read rather than compiled: the notes on memory orders and their page, which folder includes which, and what knows a processor.
 file(GLOB_RECURSE code CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/src/*.h
   ${PROJECT_SOURCE_DIR}/src/*.cpp)
 add_test(NAME atomics COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/atomics.py ${code})
 add_test(NAME weak_memory
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/weak_memory.py ${PROJECT_SOURCE_DIR})
 add_test(NAME layers COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layers.py ${PROJECT_SOURCE_DIR})
+add_test(NAME ports COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/ports.py ${PROJECT_SOURCE_DIR})
 
 # Whether the header, the project, the namespace, the recipes, the pages and the list of changes say one version.
 add_test(NAME version

@@ -277,7 +277,7 @@ Unwinder::Unwinder(Images& images, std::pmr::memory_resource* memory)
 Registers Unwinder::suspendedAt(Address stackPointer, const StackCopy& stack) {
   Registers registers;
   Address saved = stackPointer;
-  for (const uint8_t number : Registers::kSuspended) {
+  for (const uint8_t number : processor_registers::kSuspended) {
     Address value = 0;
     if (!stack.read(saved, &value, sizeof value)) {
       return {};
@@ -285,7 +285,7 @@ Registers Unwinder::suspendedAt(Address stackPointer, const StackCopy& stack) {
     registers.set(number, value);
     saved += sizeof value;
   }
-  registers.set(Registers::kStackPointer, stackPointer + Registers::kSuspendedSize);
+  registers.set(Registers::kStackPointer, stackPointer + processor_registers::kSuspendedSize);
   return registers;
 }
 

@@ -12,6 +12,7 @@
 #include "inspect/byte_reader.h"
 #include "inspect/images.h"
 #include "inspect/memory.h"
+#include "os/registers.h"
 
 namespace weft::inline v0_1::detail::inspect {
 
@@ -30,25 +31,10 @@ struct StackCopy {
 
 // What is known of a processor's registers, by the numbers that DWARF gives them.
 struct Registers {
-#if defined(__x86_64__)
-  static constexpr size_t kCount = 17;
-  static constexpr size_t kFramePointer = 6;
-  static constexpr size_t kStackPointer = 7;
-  static constexpr size_t kPc = 16;  // stands for the return address
-  // What weft_fiber_switch saves, from the stack pointer upwards.
-  static constexpr uint8_t kSuspended[] = {15, 14, 13, 12, 3, 6, kPc};
-  static constexpr Address kSuspendedSize = sizeof kSuspended * sizeof(Address);
-#elif defined(__aarch64__)
-  static constexpr size_t kCount = 32;
-  static constexpr size_t kFramePointer = 29;
-  static constexpr size_t kStackPointer = 31;
-  static constexpr size_t kPc = 30;  // the link register, which is the pc of the next frame
-  // What weft_fiber_switch saves, from the stack pointer upwards, before vector registers.
-  static constexpr uint8_t kSuspended[] = {29, kPc, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28};
-  static constexpr Address kSuspendedSize = 160;
-#else
-#error "weft::inspect knows the registers of x86-64 and aarch64 only"
-#endif
+  static constexpr size_t kCount = processor_registers::kCount;
+  static constexpr size_t kFramePointer = processor_registers::kFramePointer;
+  static constexpr size_t kStackPointer = processor_registers::kStackPointer;
+  static constexpr size_t kPc = processor_registers::kPc;
 
   Address values[kCount] = {};
   uint32_t known = 0;          // a bit for each register

@@ -16,6 +16,7 @@
 #include <set>
 #include <string_view>
 
+#include "os/registers.h"
 #include "tools/command.h"
 #include "tools/same_file.h"
 
@@ -25,16 +26,6 @@ namespace weft::inline v0_1::detail::tools {
 using inspect::Address;
 
 namespace {
-
-#if defined(__x86_64__)
-constexpr unsigned kMachine = EM_X86_64;
-#elif defined(__aarch64__)
-constexpr unsigned kMachine = EM_AARCH64;
-#elif defined(__riscv)
-constexpr unsigned kMachine = EM_RISCV;
-#else
-constexpr unsigned kMachine = EM_NONE;
-#endif
 
 // Returns: whether the bytes have such an object at the offset.
 template <class T>
@@ -69,7 +60,7 @@ void checkKind(const std::string& path, const Elf64_Ehdr& header) {
   if (header.e_ident[EI_CLASS] != ELFCLASS64) {
     throw Failure(path + " is of a 32-bit process, for which there is no weft");
   }
-  if (header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != kMachine) {
+  if (header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != processor_registers::kElfMachine) {
     throw Failure(path + " comes from a machine of another kind (ELF machine " +
                   std::to_string(header.e_machine) + "): run the `weft` of such a machine");
   }

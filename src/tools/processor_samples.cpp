@@ -24,14 +24,8 @@ constexpr size_t kPage = 4096;
 constexpr size_t kRing = 16 * kPage;    // of the data; a power of two
 constexpr uint32_t kStack = 4 * kPage;  // of a sample: some fit into the ring
 
-#if defined(__x86_64__)
-// The registers that are wanted by the kernel's numbers (enum perf_event_x86_regs), and by DWARF's.
-constexpr uint64_t kWanted = 0xff01ff;
-constexpr uint8_t kNumbers[] = {0, 3, 2, 1, 4, 5, 6, 7, Registers::kPc, 8, 9, 10, 11, 12, 13, 14, 15};
-static_assert(std::popcount(kWanted) == int{std::size(kNumbers)});
-#else
-#error "weft knows the registers of x86-64 only"
-#endif
+using processor_registers::kInSample;
+static_assert(std::popcount(processor_registers::kSampled) == int{std::size(kInSample)});
 
 }  // namespace
 
@@ -65,7 +59,7 @@ bool ProcessorSamples::open(int threadId, std::chrono::nanoseconds period, bool 
   wish.config = PERF_COUNT_SW_TASK_CLOCK;
   wish.sample_period = static_cast<uint64_t>(period.count());
   wish.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-  wish.sample_regs_user = kWanted;
+  wish.sample_regs_user = processor_registers::kSampled;
   wish.sample_stack_user = kStack;
   wish.exclude_kernel = isKernelLeftOut;
   wish.exclude_hv = 1;
@@ -112,13 +106,13 @@ void ProcessorSamples::copy(uint64_t position, void* to, size_t size) const {
 // A sample is: the kind of registers, these, the size of the room for the stack, the stack, the size of what
 // lies there.
 void ProcessorSamples::parse(const Take& take) const {
-  constexpr size_t kHead = (2 + std::size(kNumbers)) * sizeof(uint64_t);
-  uint64_t words[2 + std::size(kNumbers)];
+  constexpr size_t kHead = (2 + std::size(kInSample)) * sizeof(uint64_t);
+  uint64_t words[2 + std::size(kInSample)];
   if (sample_.size() < kHead) {
     return;  // the thread was in the kernel for good, and has no registers
   }
   std::memcpy(words, sample_.data(), kHead);
-  const uint64_t room = words[1 + std::size(kNumbers)];
+  const uint64_t room = words[1 + std::size(kInSample)];
   if (words[0] != PERF_SAMPLE_REGS_ABI_64 || sample_.size() < kHead + room + (room != 0 ? sizeof room : 0)) {
     return;
   }
@@ -127,8 +121,8 @@ void ProcessorSamples::parse(const Take& take) const {
     std::memcpy(&size, sample_.data() + kHead + room, sizeof size);
   }
   Registers registers;
-  for (size_t i = 0; i < std::size(kNumbers); ++i) {
-    registers.set(kNumbers[i], words[1 + i]);
+  for (size_t i = 0; i < std::size(kInSample); ++i) {
+    registers.set(kInSample[i], words[1 + i]);
   }
   registers.isInterrupted = true;
   take(registers,

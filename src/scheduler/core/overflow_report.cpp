@@ -17,6 +17,7 @@
 #include "inspect/process_memory.h"
 #include "inspect/text.h"
 #include "inspect/unwinder.h"
+#include "os/registers.h"
 #include "scheduler/core/own_process.h"
 #include "scheduler/core/trace_triggers.h"
 #include "scheduler/fibers/call_aside.h"
@@ -61,20 +62,9 @@ struct OverflowFault {
 
 inspect::Registers registersOf(const ucontext_t& context) {
   inspect::Registers registers;
-#if defined(__aarch64__)
-  for (size_t i = 0; i < inspect::Registers::kPc; ++i) {
-    registers.set(i, context.uc_mcontext.regs[i]);
-  }
-  registers.set(inspect::Registers::kPc, context.uc_mcontext.pc);
-  registers.set(inspect::Registers::kStackPointer, context.uc_mcontext.sp);
-#else
-  // By the numbers of DWARF.
-  constexpr int kOrder[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-                            REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
   for (size_t i = 0; i < inspect::Registers::kCount; ++i) {
-    registers.set(i, static_cast<Address>(context.uc_mcontext.gregs[kOrder[i]]));
+    registers.set(i, processor_registers::ofContext(context, i));
   }
-#endif
   registers.isInterrupted = true;
   return registers;
 }
