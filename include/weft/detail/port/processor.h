@@ -27,8 +27,8 @@
 //   Returns: what a counter shows that goes on evenly, the cheapest to read. The upper byte is 0.
 // kTicksPerMicrosecond
 //   About how fast ticks() runs.
-// void addBySingleWriter(std::atomic<uint64_t>& value, int64_t number)
-//   Adds to what this thread alone writes, with no order. One instruction, if the processor has such.
+// void addBySingleWriter(Atomic& value, int64_t number)
+//   Adds to an atomic uint64_t that this thread alone writes, with no order. If possible by one instruction.
 #if !defined(WEFT_HAS_PROCESSOR_HEADER)
 namespace weft::inline v0_1::detail::port {
 

@@ -28,7 +28,8 @@ namespace weft::inline v0_1::detail::port::generic {
 }
 inline constexpr float kTicksPerMicrosecond = 1000;
 
-[[gnu::always_inline]] inline void addBySingleWriter(std::atomic<uint64_t>& value, int64_t number) {
+template <class Atomic>
+[[gnu::always_inline]] inline void addBySingleWriter(Atomic& value, int64_t number) {
   // relaxed, both: a statistic.
   value.store(value.load(std::memory_order_relaxed) + static_cast<uint64_t>(number),
               std::memory_order_relaxed);

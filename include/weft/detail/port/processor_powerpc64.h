@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "weft/detail/port/processor_generic.h"

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "weft/detail/port/processor_generic.h"
@@ -35,7 +34,8 @@ namespace weft::inline v0_1::detail::port {
 inline constexpr float kTicksPerMicrosecond = 2500;
 
 // Compilers make three instructions of a relaxed load and a relaxed store.
-[[gnu::always_inline]] inline void addBySingleWriter(std::atomic<uint64_t>& value, int64_t number) {
+template <class Atomic>
+[[gnu::always_inline]] inline void addBySingleWriter(Atomic& value, int64_t number) {
   asm("addq %1, %0" : "+m"(value) : "er"(number) : "cc");
 }
 
