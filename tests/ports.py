@@ -13,15 +13,14 @@ import pathlib
 import re
 import sys
 
-PORTS = ("include/compat/", "include/weft/detail/port/", "src/os/", "src/osfiber_asm/")
+PORTS = ("include/compat/", "include/weft/detail/port/", "src/os/", "src/osfiber_asm/", "tests/os/registers")
 ALLOWED = {
     "include/weft/detail/base/language.h": "refuses the processors and systems that have no port",
     "src/scheduler/core/layout.cpp": "a note of the object file, in directives of the assembler that all processors have",
     "tests/inspect/elf_file_test.cpp": "checks against symbols that it makes itself, in directives that all processors have",
     "tests/inspect/layout_table.cpp": "makes such a note",
     "tests/marl/marl_no_unwind_test.cpp": "makes machine code at run time",
-    "tests/os/osfiber_frames_test.cpp": "steps through the switch, one instruction at a time",
-    "tests/os/osfiber_test.cpp": "reads the registers that a switch leaves alone",
+    "tests/os/osfiber_steps_test.cpp": "steps through the switch, one instruction at a time",
     "tests/os/overflow_test.cpp": "makes a frame that compilers would not make",
 }
 FOLDERS = ("benchmarks", "examples", "include", "src", "tests")

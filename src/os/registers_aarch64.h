@@ -23,44 +23,14 @@ inline constexpr size_t kPc = 30;  // the link register, which is the pc of the 
 inline constexpr uint8_t kSuspended[] = {29, kPc, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28};
 inline constexpr size_t kSuspendedSize = 160;
 // The members of the system's user_regs_struct. The pc takes the place of the link register.
-inline constexpr uint8_t kInUserRegs[] = {
-    0,   1,        2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14,        15,
-    16,  17,       18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, kNoNumber, kStackPointer,
-    kPc, kNoNumber};
-// The registers that a sample of the kernel is to have (enum perf_event_arm_regs), in its order, without the link register.
+inline constexpr uint8_t kInUserRegs[] = {0,  1,  2,  3,  4,  5,  6,         7,  8,  9,        10, 11,
+                                          12, 13, 14, 15, 16, 17, 18,        19, 20, 21,       22, 23,
+                                          24, 25, 26, 27, 28, 29, kNoNumber, 31, 30, kNoNumber};
+// The registers that a sample of the kernel is to have (enum perf_event_arm_regs), in its order, without the
+// link register.
 inline constexpr uint64_t kSampled = 0x1bfffffff;
-inline constexpr uint8_t kInSample[] = {0,
-                                        1,
-                                        2,
-                                        3,
-                                        4,
-                                        5,
-                                        6,
-                                        7,
-                                        8,
-                                        9,
-                                        10,
-                                        11,
-                                        12,
-                                        13,
-                                        14,
-                                        15,
-                                        16,
-                                        17,
-                                        18,
-                                        19,
-                                        20,
-                                        21,
-                                        22,
-                                        23,
-                                        24,
-                                        25,
-                                        26,
-                                        27,
-                                        28,
-                                        29,
-                                        kStackPointer,
-                                        kPc};
+inline constexpr uint8_t kInSample[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 31, 30};
 inline constexpr unsigned kElfMachine = EM_AARCH64;  // of core files
 
 // Returns: a register of the code that a signal has interrupted.
