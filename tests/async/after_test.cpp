@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -71,9 +72,19 @@ TEST_P(AfterTest, AStopAgainstTheTimeHasOneWinner) {
   for (int round = 0; round < scaled(300, 50); ++round) {
     std::stop_source stop;
     Future<void> future = after(std::chrono::microseconds(round % 100), stop.get_token());
-    Future<bool> failed = future.then(inlineExecutor(), [](Future<void> ready) { return ready.failed(); });
+    int numEnds = 0;
+    Future<std::exception_ptr> failed = future.then(inlineExecutor(), [&](Future<void> ready) {
+      ++numEnds;
+      try {
+        ready.get();
+        return std::exception_ptr();
+      } catch (const TaskCanceled&) {
+        return std::current_exception();
+      }
+    });
     stop.request_stop();
-    (void)failed.get();
+    EXPECT_NO_THROW((void)failed.get()) << "neither the time's end nor the stop's";
+    EXPECT_EQ(numEnds, 1);
   }
 }
 

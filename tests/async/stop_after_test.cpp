@@ -10,7 +10,9 @@
 #include <weft/cancellation.h>
 #include <weft/future.h>
 #include <weft/future/stop_after.h>
+#include <weft/scheduler.h>
 #include <weft/sleep.h>
+#include <weft/waitgroup.h>
 
 #include "with_scheduler.h"
 
@@ -63,12 +65,25 @@ TEST_P(StopAfterTest, NoStopIsRequestedAfterItsEnd) {
   }
 }
 
-// Whatever comes first, nothing may be used that is gone.
+// Whatever comes first, nothing may be used that is gone, and nothing changes afterwards.
 TEST_P(StopAfterTest, MayEndWhileItsTimeAndAStopOfItsParentCome) {
+  std::vector<std::pair<std::stop_token, bool>> ended;
+  const WaitGroup stopped;
   for (int round = 0; round < scaled(500, 50); ++round) {
     std::stop_source parent;
-    const StopAfter limit(std::chrono::microseconds(round % 50), parent.get_token());
-    schedule([parent]() mutable { parent.request_stop(); });
+    std::optional<StopAfter> limit(std::in_place, std::chrono::microseconds(round % 50), parent.get_token());
+    stopped.add();
+    schedule([parent, stopped]() mutable {
+      parent.request_stop();
+      stopped.done();
+    });
+    const std::stop_token token = limit->token();
+    limit.reset();
+    ended.emplace_back(token, token.stop_requested());
+  }
+  stopped.wait();
+  for (const auto& [token, wasRequested] : ended) {
+    EXPECT_EQ(token.stop_requested(), wasRequested);
   }
 }
 
