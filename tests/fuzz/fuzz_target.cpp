@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <weft/blockingcall.h>
+#include <weft/future/after.h>
 
 #include "program.h"
 #include "runner.h"
@@ -34,6 +35,7 @@ void startBlockingThreads() {
 void begin() {
   beginWatching();
   startBlockingThreads();
+  after(std::chrono::seconds(0)).wait();  // starts the thread of the timers
 }
 
 }  // namespace

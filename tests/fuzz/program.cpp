@@ -32,10 +32,22 @@ const ArgType& typeOf(Arg arg) { return kArgs[static_cast<size_t>(arg)]; }
 
 constexpr microseconds kShort{300};
 
-// Returns: null for the numbers that no operation has. They begin a script.
+// Returns: null for the number that begins a script.
 const OpType* typeOf(uint8_t code) {
-  size_t index = code % 64u;
-  for (const auto& ops : opTables()) {
+  const auto tables = opTables();
+  size_t numOps = 0;
+  for (const auto& ops : tables) {
+    numOps += ops.size();
+  }
+  size_t number = code % 128u;
+  if (number > numOps) {
+    number %= 64u;
+  }
+  if (number == kScriptType) {
+    return nullptr;
+  }
+  size_t index = number < kScriptType ? number : number - 1;
+  for (const auto& ops : tables) {
     if (index < ops.size()) {
       return &ops[index];
     }
@@ -91,8 +103,9 @@ bool Census::isReceiveSure(size_t channel) const {
   return channels[channel].closed > 0 || (isSendSure(channel) && channels[channel].isEnough());
 }
 
-std::array<std::span<const OpType>, 5> opTables() {
-  return {syncOps(), channelOps(), structureOps(), fairOps(), crowdOps()};
+std::array<std::span<const OpType>, 8> opTables() {
+  return {syncOps(),  channelOps(), structureOps(), fairOps(),
+          crowdOps(), scopeOps(),   choiceOps(),    algorithmOps()};
 }
 
 Program decode(const uint8_t* data, size_t size) {

@@ -128,7 +128,8 @@ struct Program {
   Census census;
 };
 
-// The type in an input that begins a script. Other numbers that no operation has do so, too.
+// The type in an input that begins a script. It lies between the numbers of the operations. A type that is
+// past the last operation stands for the number that its six lower bits give.
 inline constexpr uint8_t kScriptType = 63;
 
 // The first byte is the header. Four bytes are an operation: its type, two operands, and how it waits. Or
@@ -145,6 +146,9 @@ std::span<const OpType> channelOps();
 std::span<const OpType> structureOps();
 std::span<const OpType> fairOps();
 std::span<const OpType> crowdOps();
-std::array<std::span<const OpType>, 5> opTables();
+std::span<const OpType> scopeOps();
+std::span<const OpType> choiceOps();
+std::span<const OpType> algorithmOps();
+std::array<std::span<const OpType>, 8> opTables();
 
 }  // namespace weft::fuzz
