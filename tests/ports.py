@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-PORTS = ("include/compat/", "include/weft/detail/port/", "src/os/", "src/osfiber_asm/", "tests/os/registers")
+PORTS = ("include/compat/", "include/weft/detail/port/", "src/os/", "src/osfiber_asm/", "tests/os/held_registers")
 ALLOWED = {
     "include/weft/detail/base/language.h": "refuses the processors and systems that have no port",
     "src/scheduler/core/layout.cpp": "a note of the object file, in directives of the assembler that all processors have",

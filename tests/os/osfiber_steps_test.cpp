@@ -9,7 +9,7 @@
 
 #include <weft/sanitizers.h>
 
-#include "os/registers.h"
+#include "os/held_registers.h"
 #include "os/stack_walk.h"
 #include "test_fiber.h"
 

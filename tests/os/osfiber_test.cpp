@@ -16,7 +16,7 @@
 
 #include <weft/sanitizers.h>
 
-#include "os/registers.h"
+#include "os/held_registers.h"
 #include "test_fiber.h"
 
 using weft::detail::OSFiber;
@@ -162,6 +162,9 @@ struct Link {
 };
 
 TEST_F(OSFiberTest, TenThousandFibersResumeEachOtherWithinEachOther) {
+  if (RUNNING_ON_VALGRIND) {
+    GTEST_SKIP() << "Valgrind takes switches between near stacks for calls and returns";
+  }
   const bool isSanitized = WEFT_ADDRESS_SANITIZER_ENABLED || WEFT_THREAD_SANITIZER_ENABLED;
   const size_t numLinks = isSanitized ? 500 : 10000;
   const size_t stackSize = isSanitized ? 32 * 1024 : 4096;
@@ -180,6 +183,9 @@ TEST_F(OSFiberTest, TenThousandFibersResumeEachOtherWithinEachOther) {
 }
 
 TEST_F(OSFiberTest, AnEntryThatReturnsEndsTheProcess) {
+  if (RUNNING_ON_VALGRIND) {
+    GTEST_SKIP() << "Valgrind reports what a killed process has not freed";
+  }
   auto run = [&] {
     auto stack = std::make_unique<char[]>(kStackSize);
     OSFiber fiber;

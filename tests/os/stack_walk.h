@@ -7,8 +7,8 @@
 
 #include <unwind.h>
 
+#include "os/held_registers.h"
 #include "os/osfiber.h"
-#include "os/registers.h"
 
 // What the unwinder finds on the stack of the caller, by the call frame information.
 namespace weft::tests {

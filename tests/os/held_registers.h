@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-// What the tests of a switch backend need to know of the processor: registers_<processor>.h has it, and
+// What the tests of a switch backend need to know of the processor: held_registers_<processor>.h has it, and
 // defines the functions in assembly that are declared here. A new backend adds such a file.
 extern "C" {
 // The backend; src/osfiber_asm/README.md has the contract.
@@ -46,11 +46,11 @@ struct FloatingPointWords {
 }  // namespace weft::tests
 
 #if defined(__x86_64__)
-#include "os/registers_x86_64.h"
+#include "os/held_registers_x86_64.h"
 #elif defined(__aarch64__)
-#include "os/registers_aarch64.h"
+#include "os/held_registers_aarch64.h"
 #else
-#error "the tests of the switch need a registers_<processor>.h"
+#error "the tests of the switch need a held_registers_<processor>.h"
 #endif
 
 namespace weft::tests {
