@@ -84,10 +84,15 @@ class Unwinder::Table {
         row.rules[row.numRules++] = rule;
       }
     }
-    row.isOutermost = now_.rules[Registers::kPc].kind == Kind::Undefined;
+    if (row.cfa.kind == Kind::Same || entry_.returnRegister >= Registers::kCount) {
+      return false;
+    }
+    row.returnRegister = static_cast<uint8_t>(entry_.returnRegister);
+    const Kind how = now_.rules[row.returnRegister].kind;
+    row.isOutermost = how == Kind::Undefined;
+    row.isReturnSaved = how != Kind::Same;
     // Else the caller would be the callee again.
-    return row.cfa.kind != Kind::Same && entry_.returnRegister == Registers::kPc &&
-           now_.rules[Registers::kPc].kind != Kind::Same;
+    return row.isReturnSaved || row.returnRegister != Registers::kPc;
   }
 
  private:
@@ -334,6 +339,10 @@ bool Unwinder::isInCode(Address address) {
 
 // Makes the registers those of the caller. Returns: whether they are known.
 bool Unwinder::step(const Row& row, const StackCopy& stack, Registers& registers) const {
+  // What has made a call has saved its own return address, as the call has put another one there.
+  if (!row.isReturnSaved && !(registers.isInterrupted && registers.isKnown(row.returnRegister))) {
+    return false;
+  }
   Address cfa = 0;
   if (row.cfa.kind == Kind::IsCfaPlus) {
     if (!registers.isKnown(row.cfa.number)) {
@@ -343,7 +352,10 @@ bool Unwinder::step(const Row& row, const StackCopy& stack, Registers& registers
   } else if (!evaluate(expressions_[static_cast<size_t>(row.cfa.value)], registers, stack, nullptr, cfa)) {
     return false;
   }
-  if (cfa <= registers.values[Registers::kStackPointer]) {
+  // Only what calls nothing may have no frame, and only where its return address is in a register.
+  const bool mayLackFrame = registers.isInterrupted && row.returnRegister != Registers::kPc;
+  const Address stackPointer = registers.values[Registers::kStackPointer];
+  if (cfa < stackPointer || (cfa == stackPointer && !mayLackFrame)) {
     return false;  // a stack that does not end
   }
   const Registers old = registers;
@@ -351,7 +363,7 @@ bool Unwinder::step(const Row& row, const StackCopy& stack, Registers& registers
   for (size_t i = 0; i < row.numRules; ++i) {
     const Rule& rule = row.rules[i];
     if (rule.kind == Kind::Undefined) {
-      registers.known &= ~(1u << rule.number);
+      registers.forget(rule.number);
       continue;
     }
     Address value = 0;
@@ -360,6 +372,7 @@ bool Unwinder::step(const Row& row, const StackCopy& stack, Registers& registers
     }
     registers.set(rule.number, value);
   }
+  registers.set(Registers::kPc, registers.values[row.returnRegister]);
   registers.isInterrupted = row.isSignalFrame;
   return true;
 }

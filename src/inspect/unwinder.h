@@ -29,7 +29,8 @@ struct StackCopy {
   [[nodiscard]] bool read(Address address, void* to, size_t size) const;
 };
 
-// What is known of a processor's registers, by the numbers that DWARF gives them.
+// What is known of a processor's registers, by the numbers that DWARF gives them. The pc has a place of its
+// own. Where calls leave their return address in a register, that one is another.
 struct Registers {
   static constexpr size_t kCount = processor_registers::kCount;
   static constexpr size_t kFramePointer = processor_registers::kFramePointer;
@@ -37,15 +38,16 @@ struct Registers {
   static constexpr size_t kPc = processor_registers::kPc;
 
   Address values[kCount] = {};
-  uint32_t known = 0;          // a bit for each register
+  uint64_t known = 0;          // a bit for each register
   bool isInterrupted = false;  // the pc is that of the next instruction, and not where a call returns to
 
   Address pc() const { return values[kPc]; }
   bool isKnown(uint64_t number) const { return number < kCount && (known >> number & 1) != 0; }
   void set(size_t number, Address value) {
     values[number] = value;
-    known |= 1u << number;
+    known |= uint64_t{1} << number;
   }
+  void forget(size_t number) { known &= ~(uint64_t{1} << number); }
 };
 
 // Finds the return addresses on stacks of suspended fibers, by the call frame information that compilers
@@ -99,7 +101,9 @@ class Unwinder {
     Rule cfa;  // IsCfaPlus: register `number` + value; IsResult
     uint8_t numRules = 0;
     bool isSignalFrame = false;
-    bool isOutermost = false;  // there is no return address
+    bool isOutermost = false;    // there is no return address
+    uint8_t returnRegister = 0;  // whose value in the caller is the return address
+    bool isReturnSaved = false;  // else the call's return address is still in that register
     Rule rules[Registers::kCount];
   };
 

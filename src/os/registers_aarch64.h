@@ -15,22 +15,23 @@ namespace weft::inline v0_1::detail::processor_registers {
 
 inline constexpr uint8_t kNoNumber = 0xff;
 
-inline constexpr size_t kCount = 32;
+inline constexpr size_t kCount = 33;
 inline constexpr size_t kFramePointer = 29;
 inline constexpr size_t kStackPointer = 31;
-inline constexpr size_t kPc = 30;  // the link register, which is the pc of the next frame
-// What weft_fiber_switch saves, from the stack pointer upwards, before vector registers.
+inline constexpr size_t kPc = 32;
+inline constexpr uint8_t kLink = 30;  // where a call leaves its return address
+// What weft_fiber_switch saves, from the stack pointer upwards, before vector registers. It returns to what
+// was in the link register.
 inline constexpr uint8_t kSuspended[] = {29, kPc, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28};
 inline constexpr size_t kSuspendedSize = 160;
-// The members of the system's user_regs_struct. The pc takes the place of the link register.
-inline constexpr uint8_t kInUserRegs[] = {0,  1,  2,  3,  4,  5,  6,         7,  8,  9,        10, 11,
-                                          12, 13, 14, 15, 16, 17, 18,        19, 20, 21,       22, 23,
-                                          24, 25, 26, 27, 28, 29, kNoNumber, 31, 30, kNoNumber};
-// The registers that a sample of the kernel is to have (enum perf_event_arm_regs), in its order, without the
-// link register.
-inline constexpr uint64_t kSampled = 0x1bfffffff;
-inline constexpr uint8_t kInSample[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 31, 30};
+// The members of the system's user_regs_struct.
+inline constexpr uint8_t kInUserRegs[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,   9,        10, 11,
+                                          12, 13, 14, 15, 16, 17, 18, 19, 20,  21,       22, 23,
+                                          24, 25, 26, 27, 28, 29, 30, 31, kPc, kNoNumber};
+// The registers that a sample of the kernel is to have (enum perf_event_arm_regs), in its order.
+inline constexpr uint64_t kSampled = 0x1ffffffff;
+inline constexpr uint8_t kInSample[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
+                                        17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, kPc};
 inline constexpr unsigned kElfMachine = EM_AARCH64;  // of core files
 
 // Returns: a register of the code that a signal has interrupted.

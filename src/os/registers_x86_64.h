@@ -18,7 +18,8 @@ inline constexpr uint8_t kNoNumber = 0xff;
 inline constexpr size_t kCount = 17;
 inline constexpr size_t kFramePointer = 6;
 inline constexpr size_t kStackPointer = 7;
-inline constexpr size_t kPc = 16;  // stands for the return address
+inline constexpr size_t kPc = 16;
+inline constexpr uint8_t kLink = kNoNumber;  // a call leaves its return address on the stack
 // What weft_fiber_switch saves, from the stack pointer upwards.
 inline constexpr uint8_t kSuspended[] = {15, 14, 13, 12, 3, 6, kPc};
 inline constexpr size_t kSuspendedSize = 56;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "os/registers.h"
 #include "tools/thread_registers.h"
 
 namespace weft::inline v0_1::detail::tools {
@@ -53,6 +54,23 @@ class StackPart {
   std::vector<unsigned char> bytes_;
 };
 
+// Makes the registers those of the code that has called what is no code. Returns: whether they are known.
+bool undoCall(Registers& registers, const inspect::StackCopy& stack) {
+  Address returnTo = 0;
+  if constexpr (processor_registers::kLink != processor_registers::kNoNumber) {
+    returnTo = registers.values[processor_registers::kLink];
+  } else {
+    const Address stackPointer = registers.values[Registers::kStackPointer];
+    if (!stack.read(stackPointer, &returnTo, sizeof returnTo)) {
+      return false;
+    }
+    registers.set(Registers::kStackPointer, stackPointer + sizeof returnTo);
+  }
+  registers.set(Registers::kPc, returnTo);
+  registers.isInterrupted = false;
+  return true;
+}
+
 }  // namespace
 
 std::vector<Address> stackOf(const CoreFile& core, const CoreFile::Thread& thread,
@@ -74,15 +92,10 @@ std::vector<Address> stackOf(const CoreFile& core, const CoreFile::Thread& threa
       registers = caller;
       continue;
     }
-    // A call of what is no code has left its return address on the stack.
-    Address returnTo = 0;
-    if (!isFirst || unwinder.isInCode(registers.pc()) ||
-        !part.copy().read(stackPointer, &returnTo, sizeof returnTo) || !unwinder.isInCode(returnTo)) {
+    if (!isFirst || unwinder.isInCode(registers.pc()) || !undoCall(registers, part.copy()) ||
+        !unwinder.isInCode(registers.pc())) {
       break;
     }
-    registers.set(Registers::kPc, returnTo);
-    registers.set(Registers::kStackPointer, stackPointer + sizeof returnTo);
-    registers.isInterrupted = false;
   }
   return frames;
 }

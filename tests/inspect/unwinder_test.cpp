@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <alloca.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -22,6 +25,7 @@
 #include "inspect/images.h"
 #include "inspect/process_memory.h"
 #include "inspect/unwinder.h"
+#include "os/registers.h"
 #include "test_fiber.h"
 
 // Backtraces of suspended fibers, against those that the fibers made of themselves.
@@ -232,6 +236,52 @@ TEST_F(UnwinderTest, FramesOfASharedLibrary) {
   EXPECT_TRUE(has(names, "inQsort"));
 }
 
+// Where calls leave their return address in a register, a function that calls nothing may have no frame, and
+// has not saved it.
+[[gnu::noinline]] int loadWithoutFrame(const volatile int* from) { return *from; }
+
+[[gnu::noinline]] int callLoad(const volatile int* from) {
+  const int value = loadWithoutFrame(from);
+  asm volatile("");  // lest the call is the last thing, and leaves no frame
+  return value + 1;
+}
+
+std::function<void(const ucontext_t&)> atFault;
+
+TEST_F(UnwinderTest, AFunctionWithoutAFrameThatWasInterruptedLeadsToItsCallers) {
+  const auto page = static_cast<size_t>(getpagesize());
+  void* const memory = mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  Frames seen(200);
+  TestFiber fiber([&](TestFiber&) { EXPECT_EQ(callLoad(static_cast<int*>(memory)), 1); });
+  atFault = [&](const ucontext_t& context) {
+    Registers registers;
+    for (size_t i = 0; i < Registers::kCount; ++i) {
+      registers.set(i, weft::detail::processor_registers::ofContext(context, i));
+    }
+    registers.isInterrupted = true;
+    const Address begin = registers.values[Registers::kStackPointer];
+    const Address end = reinterpret_cast<uintptr_t>(fiber.os.stackBase) + fiber.os.stackSize;
+    bytes_.resize(end - begin);
+    EXPECT_TRUE(memory_.read(begin, bytes_.data(), bytes_.size()));
+    seen.resize(unwinder_.unwind(registers, {bytes_.data(), bytes_.size(), begin}, seen.data(), seen.size()));
+    EXPECT_EQ(mprotect(memory, page, PROT_READ), 0);
+  };
+  struct sigaction action{};
+  struct sigaction before{};
+  action.sa_flags = SA_SIGINFO;
+  action.sa_sigaction = [](int, siginfo_t*, void* context) { atFault(*static_cast<ucontext_t*>(context)); };
+  ASSERT_EQ(sigaction(SIGSEGV, &action, &before), 0);
+  fiber.resumeFrom(self);
+  finish(fiber);
+  sigaction(SIGSEGV, &before, nullptr);
+  munmap(memory, page);
+  ASSERT_GT(seen.size(), 3u);
+  EXPECT_NE(images_.place(seen[0]).function.find("loadWithoutFrame"), std::string_view::npos);
+  EXPECT_NE(images_.place(seen[1] - 1).function.find("callLoad"), std::string_view::npos);
+  EXPECT_EQ(images_.place(seen.back() - 1).function, "weft_fiber_base");
+}
+
 TEST_F(UnwinderTest, AFiberThatHasNotRunHasItsBaseAlone) {
   TestFiber fiber([](TestFiber&) {});
   const Frames frames = unwind(fiber);
@@ -276,6 +326,10 @@ TEST_F(UnwinderTest, AStackThatWasOverwrittenGivesNoFault) {
   finish(fiber);
 }
 
+// Operations with a register: its value plus an operand. The second has the register's number before that.
+constexpr unsigned char kSpPlus = 0x70 + Registers::kStackPointer;  // breg
+constexpr unsigned char kRegisterPlus = 0x92;                       // bregx
+
 bool evaluates(std::initializer_list<unsigned char> operations, Address& result) {
   static constexpr uint64_t kStack[] = {11, 22, 33};
   Registers registers;
@@ -295,14 +349,16 @@ Address valueOf(std::initializer_list<unsigned char> operations) {
 
 TEST_F(UnwinderTest, ExpressionsOfCallFrameInformation) {
   EXPECT_EQ(valueOf({}), 0x1018u);                               // the CFA
-  EXPECT_EQ(valueOf({0x77, 0x08, 0x06}), 22u);                   // breg7 8, deref
-  EXPECT_EQ(valueOf({0x77, 0x78}), 0xff8u);                      // breg7 -8
+  EXPECT_EQ(valueOf({kSpPlus, 0x08, 0x06}), 22u);                // 8, deref
+  EXPECT_EQ(valueOf({kSpPlus, 0x78}), 0xff8u);                   // -8
   EXPECT_EQ(valueOf({0x3c, 0x09, 0xff, 0x22}), 11u);             // lit12, const1s -1, plus
   EXPECT_EQ(valueOf({0x3c, 0x23, 0x80, 0x01}), 140u);            // lit12, plus_uconst 128
   EXPECT_EQ(valueOf({0x33, 0x32, 0x24, 0x35, 0x21}), 13u);       // lit3, lit2, shl, lit5, or
   EXPECT_EQ(valueOf({0x33, 0x28, 0x01, 0x00, 0x96, 0x37}), 7u);  // lit3, bra over a nop, lit7
-  // What linkers write for .plt: rsp + 8 + ((rip & 15) >= 11) * 8.
-  EXPECT_EQ(valueOf({0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22}), 0x1008u);
+  // What linkers write for .plt of x86-64: sp + 8 + ((pc & 15) >= 11) * 8.
+  EXPECT_EQ(
+      valueOf({kSpPlus, 0x08, kRegisterPlus, Registers::kPc, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22}),
+      0x1008u);
 }
 
 TEST_F(UnwinderTest, ExpressionsThatAreWrongAreRefused) {
@@ -310,7 +366,7 @@ TEST_F(UnwinderTest, ExpressionsThatAreWrongAreRefused) {
   EXPECT_FALSE(evaluates({0x22}, result));                    // plus, of one value
   EXPECT_FALSE(evaluates({0x13}, result));                    // drop: nothing is left
   EXPECT_FALSE(evaluates({0x70, 0x00}, result));              // breg0 is not known
-  EXPECT_FALSE(evaluates({0x77, 0x20, 0x06}, result));        // outside the copy
+  EXPECT_FALSE(evaluates({kSpPlus, 0x20, 0x06}, result));     // outside the copy
   EXPECT_FALSE(evaluates({0x0e, 0x01}, result));              // a constant that is cut
   EXPECT_FALSE(evaluates({0xff}, result));                    // not known
   EXPECT_FALSE(evaluates({0x2f, 0xfd, 0xff}, result));        // jumps to itself
