@@ -34,6 +34,7 @@ namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr int kAdviceGuardInstall = 102;  // MADV_GUARD_INSTALL, which older headers lack
+constexpr int kAdviceOfNobody = -1;       // which no kernel knows
 constexpr int kPidfdSelf = -10000;        // PIDFD_SELF, which older headers lack
 
 void* mapPages(size_t bytes) {
@@ -51,10 +52,13 @@ ssize_t adviseOwnPieces(const iovec* pieces, size_t count, int advice) {
 #endif
 }
 
+// Emulators such as qemu-user accept all advice, and do nothing.
+bool checksAdvice() noexcept { return madvise(nullptr, 0, kAdviceOfNobody) != 0; }
+
 // Tools that read memory by the list of mappings do not know marks as guards: a leak checker would fault.
 GuardKind firstKind() noexcept {
-  return &__lsan_register_root_region != nullptr || runsOnValgrind() ? GuardKind::Protect
-                                                                     : GuardKind::Install;
+  return &__lsan_register_root_region != nullptr || runsOnValgrind() || !checksAdvice() ? GuardKind::Protect
+                                                                                        : GuardKind::Install;
 }
 
 constexpr auto kUnknownKind = static_cast<GuardKind>(UINT8_MAX);
