@@ -32,6 +32,13 @@ inline constexpr bool kUnderStress = true;
 inline constexpr bool kUnderStress = false;
 #endif
 
+// Whether an emulator runs the tests: cmake/cross.
+#ifdef WEFT_TEST_IS_EMULATED
+inline constexpr bool kIsEmulated = true;
+#else
+inline constexpr bool kIsEmulated = false;
+#endif
+
 // What a program prints that prints nothing, to the standard error stream: under stress, its seed.
 inline constexpr const char* kSilence = kUnderStress ? "^(weft stress: [^\n]*\n)?$" : "^$";
 
@@ -41,11 +48,11 @@ inline constexpr bool kHasAssertions = false;
 inline constexpr bool kHasAssertions = true;
 #endif
 
-// Sanitizers make each step some ten times dearer, and so does a build for debuggers: a number of rounds
-// without them and with one of them.
+// Sanitizers make each step some ten times dearer, and so do a build for debuggers and an emulator: a number
+// of rounds without them and with one of them.
 template <class T>
 constexpr T scaled(T full, T fewer) {
-  return kUnderTsan || kUnderAsan || kHasAssertions ? fewer : full;
+  return kUnderTsan || kUnderAsan || kHasAssertions || kIsEmulated ? fewer : full;
 }
 
 // The most fibers that ThreadSanitizer is asked to keep at the same time.

@@ -31,7 +31,7 @@ set(errorMessage_thread "terminate called after throwing an instance of 'weft::v
 foreach(where IN ITEMS task thread)
   # Not at once: ctest takes a program that is ended by a signal for failed, whatever it has said.
   add_test(NAME no_exceptions_error_in_${where}
-    COMMAND ${CMAKE_COMMAND} -E env $<TARGET_FILE:no_exceptions_error> ${where})
+    COMMAND ${CMAKE_COMMAND} -E env ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:no_exceptions_error> ${where})
   set_tests_properties(no_exceptions_error_in_${where} PROPERTIES PASS_REGULAR_EXPRESSION "${errorMessage_${where}}")
 endforeach()
 target_sources(no_exceptions PRIVATE consumer/main.cpp consumer/crew.cpp)

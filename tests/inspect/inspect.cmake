@@ -38,5 +38,5 @@ target_link_libraries(timeline_program PRIVATE ${weft_under_test} weft_own)
 find_program(WEFT_PROTOC protoc)
 add_test(NAME timeline_files
   COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/inspect/timeline_files_test.py
-    $<TARGET_FILE:timeline_program> $<$<BOOL:${WEFT_PROTOC}>:${WEFT_PROTOC}>)
+    "${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:timeline_program>" $<$<BOOL:${WEFT_PROTOC}>:${WEFT_PROTOC}>)
 set_tests_properties(timeline_files PROPERTIES SKIP_RETURN_CODE 77)

@@ -5,7 +5,8 @@
 
     timeline_files_test.py PROGRAM [PROTOC]
 
-PROGRAM is the built timeline_program.cpp. Without PROTOC only the file for Chrome is read, and the test says so.
+PROGRAM is the built timeline_program.cpp, after the words of the emulator that runs it, if any, with semicolons between.
+Without PROTOC only the file for Chrome is read, and the test says so.
 """
 
 import json
@@ -29,7 +30,7 @@ def setUpModule():
     global chromeFile, perfettoFile
     chromeFile = pathlib.Path(folder.name) / "timeline.json"
     perfettoFile = pathlib.Path(folder.name) / "timeline.pftrace"
-    subprocess.run([PROGRAM, chromeFile, perfettoFile], check=True, timeout=60)
+    subprocess.run([*PROGRAM, chromeFile, perfettoFile], check=True, timeout=60)
 
 
 class Chrome(unittest.TestCase):
@@ -204,12 +205,13 @@ class Perfetto(unittest.TestCase):
 
 class FullDisk(unittest.TestCase):
     def test_is_told(self):
-        done = subprocess.run([PROGRAM, "/dev/full", "/dev/full"], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([*PROGRAM, "/dev/full", "/dev/full"], capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (1, "/dev/full: No space left on device\n"))
 
 
 if __name__ == "__main__":
-    PROGRAM, PROTOC = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
+    PROGRAM = [word for word in sys.argv[1].split(";") if word]
+    PROTOC = sys.argv[2] if len(sys.argv) > 2 else None
     tests = unittest.main(argv=sys.argv[:1], exit=False).result
     if tests.skipped:
         print("skipped:", tests.skipped[0][1])
