@@ -132,7 +132,8 @@ class GateTest(unittest.TestCase):
 
     def test_the_tree_chooses_one_further_check(self):
         # `site` builds no preset.
-        expected = {(), ("asan",), ("tsan",), ("test",), ("fuzz",), ("gcc-11-release", "clang-14-release")}
+        expected = {(), ("asan",), ("tsan",), ("test",), ("fuzz",), ("gcc-11-release", "clang-14-release"),
+                    ("cross-aarch64",)}
         chosen = set()
         for number in range(300):
             if chosen == expected:
@@ -147,6 +148,9 @@ class GateTest(unittest.TestCase):
         self.run_gate()
         self.assertEqual(self.presets(), last)
         self.assertEqual(chosen, expected)
+        self.run_gate("cross")
+        self.assertIn("--target core", self.log.read_text())
+        self.assertIn("ctest --preset cross-aarch64 -L ^core$", self.log.read_text())
         self.run_gate("tsan-2")
         self.assertIn("--target half_2", self.log.read_text())
         self.assertIn("ctest --preset tsan -L ^half_2$", self.log.read_text())
@@ -234,7 +238,7 @@ class GateTest(unittest.TestCase):
     def test_nightly_runs_everything_and_stamps_each_long_test(self):
         self.run_gate("nightly")
         log = self.log.read_text()
-        for text in ("-L ^models$", "-L ^headers$", "--preset gcc-11-asan", "-R _late(_epoll|_uring)?$", "-R ^(deep_one|deep_two)$",
+        for text in ("-L ^models$", "-L ^headers$", "--preset gcc-11-asan", "--preset cross-aarch64 --output", "-R _late(_epoll|_uring)?$", "-R ^(deep_one|deep_two)$",
                      "-R ^(deep_three|)$"):
             self.assertIn(text, log)
         self.assertLessEqual({"stress-1", "stress-20", "long", "long.deep_three"}, self.stamps())

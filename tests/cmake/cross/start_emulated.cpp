@@ -62,6 +62,10 @@ bool isEmulated(const char* path) {
   }
 }
 
+// The words of a command. GoogleTest's children have stacks of two pages.
+thread_local std::array<char*, kNumWords + kMostArguments> words;
+thread_local std::array<char, PATH_MAX> file;
+
 // What starts a program: its path, and the arguments.
 class Command {
  public:
@@ -71,18 +75,20 @@ class Command {
     }
     size_t count = 0;
     for (const char* word : kEmulator) {
-      words_[count++] = const_cast<char*>(word);
+      words[count++] = const_cast<char*>(word);
     }
-    words_[count++] = const_cast<char*>("-0");
-    words_[count++] = arguments[0];
+    words[count++] = const_cast<char*>("-0");
+    words[count++] = arguments[0];
     // The system knows /proc/self/exe for the emulator.
-    const ssize_t length = ::readlink(path, file_.data(), file_.size() - 1);
-    words_[count++] = length > 0 && file_[0] == '/' ? file_.data() : const_cast<char*>(path);
-    for (size_t i = 1; arguments[i] != nullptr && count < words_.size() - 1; ++i) {
-      words_[count++] = arguments[i];
+    const ssize_t length = ::readlink(path, file.data(), file.size() - 1);
+    file[length > 0 ? static_cast<size_t>(length) : 0] = '\0';
+    words[count++] = length > 0 && file[0] == '/' ? file.data() : const_cast<char*>(path);
+    for (size_t i = 1; arguments[i] != nullptr && count < words.size() - 1; ++i) {
+      words[count++] = arguments[i];
     }
+    words[count] = nullptr;
     path_ = kEmulator[0];
-    arguments_ = words_.data();
+    arguments_ = words.data();
   }
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
@@ -93,8 +99,6 @@ class Command {
  private:
   const char* path_;
   char* const* arguments_;
-  std::array<char*, kNumWords + kMostArguments> words_{};
-  std::array<char, PATH_MAX> file_{};
 };
 
 }  // namespace
