@@ -49,6 +49,8 @@ struct FloatingPointWords {
 #include "os/held_registers_x86_64.h"
 #elif defined(__aarch64__)
 #include "os/held_registers_aarch64.h"
+#elif defined(__riscv)
+#include "os/held_registers_riscv64.h"
 #else
 #error "the tests of the switch need a held_registers_<processor>.h"
 #endif

@@ -24,6 +24,12 @@ inline uintptr_t codeAddress(uintptr_t saved) {
   return x30;
 }
 
+// A frame begins with a record: the address of the caller's, and the return address.
+inline uintptr_t returnAddressOf(const uintptr_t* frame) { return frame[1]; }
+inline const uintptr_t* callerOf(const uintptr_t* frame) {
+  return reinterpret_cast<const uintptr_t*>(frame[0]);
+}
+
 inline FloatingPointWords floatingPointWords() {
   FloatingPointWords result;
   asm volatile("mrs %0, fpcr" : "=r"(result.words[0]));

@@ -18,6 +18,12 @@ inline constexpr uintptr_t kMisalignmentAtEntry = 8;  // the return address
 // Returns: the address that a saved return address stands for.
 inline uintptr_t codeAddress(uintptr_t saved) { return saved; }
 
+// A frame begins with a record: the address of the caller's, and the return address.
+inline uintptr_t returnAddressOf(const uintptr_t* frame) { return frame[1]; }
+inline const uintptr_t* callerOf(const uintptr_t* frame) {
+  return reinterpret_cast<const uintptr_t*>(frame[0]);
+}
+
 inline FloatingPointWords floatingPointWords() {
   uint32_t mxcsr;
   uint16_t x87;

@@ -252,8 +252,8 @@ struct FramePointerWalk {
     walkFramesAtDepth(depth - 1, walk);
   } else {
     for (; frame != nullptr && walk.numFrames < kMostFrames; ++walk.numFrames) {
-      walk.lastReturn = frame[1];
-      frame = reinterpret_cast<const uintptr_t*>(frame[0]);
+      walk.lastReturn = weft::tests::returnAddressOf(frame);
+      frame = weft::tests::callerOf(frame);
     }
   }
   here = here + 1;
