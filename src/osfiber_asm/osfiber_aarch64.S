@@ -259,27 +259,6 @@ weft_run_task:
   .cfi_endproc
   .size weft_run_task, . - weft_run_task
 
-  .section .note.GNU-stack, "", %progbits
-
-// Says which are true: "branch targets are marked", "return addresses are signed". By what it leaves out it
-// says "guarded control stacks: no", since a switch of stacks would have to switch those too.
-#if defined(__ARM_FEATURE_BTI_DEFAULT) || defined(__ARM_FEATURE_PAC_DEFAULT)
-  .section .note.gnu.property, "a", %note
-  .p2align 3
-  .long 4            // length of the name
-  .long 16           // length of the property
-  .long 5            // NT_GNU_PROPERTY_TYPE_0
-  .asciz "GNU"
-  .long 0xc0000000   // GNU_PROPERTY_AARCH64_FEATURE_1_AND
-  .long 4
-#if defined(__ARM_FEATURE_BTI_DEFAULT) && defined(__ARM_FEATURE_PAC_DEFAULT)
-  .long 3            // GNU_PROPERTY_AARCH64_FEATURE_1_BTI and _PAC
-#elif defined(__ARM_FEATURE_BTI_DEFAULT)
-  .long 1
-#else
-  .long 2
-#endif
-  .long 0
 #endif
 
-#endif
+#include "notes.inc"

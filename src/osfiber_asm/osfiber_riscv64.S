@@ -185,6 +185,6 @@ weft_run_task:
   .cfi_endproc
   .size weft_run_task, . - weft_run_task
 
-  .section .note.GNU-stack, "", @progbits
-
 #endif
+
+#include "notes.inc"

@@ -193,21 +193,6 @@ weft_run_task:
   .cfi_endproc
   .size weft_run_task, . - weft_run_task
 
-  .section .note.GNU-stack, "", @progbits
-
-// Says "indirect branch tracking: yes" and, by what it leaves out, "shadow stacks: no": the linker then marks
-// the whole program as unfit for them, since a switch of stacks would have to switch shadow stacks too.
-#if defined(__CET__) && (__CET__ & 1)
-  .section .note.gnu.property, "a", @note
-  .p2align 3
-  .long 4            // length of the name
-  .long 16           // length of the property
-  .long 5            // NT_GNU_PROPERTY_TYPE_0
-  .asciz "GNU"
-  .long 0xc0000002   // GNU_PROPERTY_X86_FEATURE_1_AND
-  .long 4
-  .long 1            // GNU_PROPERTY_X86_FEATURE_1_IBT
-  .long 0
 #endif
 
-#endif
+#include "notes.inc"

@@ -164,6 +164,8 @@ class Assembly:
 
     def directive(self, code):
         name, rest = DIRECTIVE.match(code).groups()
+        if (name, rest) == ("include", '"notes.inc"'):
+            return  # the compiler writes these notes itself, for the whole object
         self.depth += (name in ("if", "ifdef", "ifndef")) - (name == "endif")
         if name in ("if", "ifdef", "ifndef", "elif", "else", "endif"):
             if name == "endif" and self.body[-1].startswith("#if"):

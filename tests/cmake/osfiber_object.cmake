@@ -42,3 +42,13 @@ expect("${marked}" "<weft_fiber_prepare>:\n[^\n]*endbr64")
 describe(notes "-fcf-protection" ${READELF} -nW)
 expect("${notes}" "x86 feature: IBT")
 expect_none("${notes}" "SHSTK")
+
+# The objects of other processors have no code. They are linked, too.
+cmake_path(GET SOURCE PARENT_PATH folder)
+file(GLOB backends ${folder}/*.S)
+foreach(SOURCE IN LISTS backends)
+  describe(sections "-fcf-protection" ${READELF} -SW)
+  expect("${sections}" "\\.note\\.GNU-stack +PROGBITS +0+ [0-9a-f]+ 000000 00 +0 ")
+  describe(notes "-fcf-protection" ${READELF} -nW)
+  expect("${notes}" "x86 feature: IBT")
+endforeach()
