@@ -7,7 +7,7 @@ Rules:
   1. each file of include/weft and src that names an order other than relaxed, or that fences, has one row;
   2. a row's file does that;
   3. a model that a row rests on has a line `// Seeded bug:` for that file, and a file with such lines rests on one;
-  4. what is "run by `model_scheduler`" is one of its sources, or a header.
+  4. what is "run by `tests/model/scheduler`" is one of its sources, or a header.
 Exits 1 and lists the problems if there are any.
 """
 import pathlib
@@ -20,7 +20,7 @@ PAGE = 'docs/weak_memory.md'
 FENCE = re.compile(r'\b(?:lightFence|heavyFence|lightFenceWhereFree|isLightFenceFree)\(')
 ROW = re.compile(r'^\| `([\w/]+\.(?:h|cpp))` \|(.*)\|([^|]*)\|$', re.M)
 SEED = re.compile(r'^// Seeded bug: ([^:\s]+)', re.M)
-RUN = 'run by `model_scheduler`'
+RUN = 'run by `tests/model/scheduler`'
 
 
 def ordered(root):
@@ -78,7 +78,7 @@ def check(root):
         if not models and 'reading' not in rests and RUN not in rests:
             problems.append(f'{name} rests on nothing')
         if RUN in rests and name.endswith('.cpp') and f'"{name[len("src/"):]}"' not in sources:
-            problems.append(f'{name} is no source of model_scheduler')
+            problems.append(f'{name} is none of the sources of tests/model/scheduler')
     problems += [f'{name} has no row' for name in sorted(wanted - named)]
     return problems, len(named)
 

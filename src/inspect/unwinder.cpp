@@ -282,7 +282,7 @@ Unwinder::Unwinder(Images& images, std::pmr::memory_resource* memory)
 Registers Unwinder::suspendedAt(Address stackPointer, const StackCopy& stack) {
   Registers registers;
   Address saved = stackPointer;
-  for (const uint8_t number : processor_registers::kSuspended) {
+  for (const uint8_t number : processor::kSuspended) {
     Address value = 0;
     if (!stack.read(saved, &value, sizeof value)) {
       return {};
@@ -290,7 +290,7 @@ Registers Unwinder::suspendedAt(Address stackPointer, const StackCopy& stack) {
     registers.set(number, value);
     saved += sizeof value;
   }
-  registers.set(Registers::kStackPointer, stackPointer + processor_registers::kSuspendedSize);
+  registers.set(Registers::kStackPointer, stackPointer + processor::kSuspendedSize);
   return registers;
 }
 

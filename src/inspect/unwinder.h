@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
@@ -32,22 +33,22 @@ struct StackCopy {
 // What is known of a processor's registers, by the numbers that DWARF gives them. The pc has a place of its
 // own. Where calls leave their return address in a register, that one is another.
 struct Registers {
-  static constexpr size_t kCount = processor_registers::kCount;
-  static constexpr size_t kFramePointer = processor_registers::kFramePointer;
-  static constexpr size_t kStackPointer = processor_registers::kStackPointer;
-  static constexpr size_t kPc = processor_registers::kPc;
+  static constexpr size_t kCount = processor::kCount;
+  static constexpr size_t kFramePointer = processor::kFramePointer;
+  static constexpr size_t kStackPointer = processor::kStackPointer;
+  static constexpr size_t kPc = processor::kPc;
 
   Address values[kCount] = {};
-  uint64_t known = 0;          // a bit for each register
+  std::bitset<kCount> known;
   bool isInterrupted = false;  // the pc is that of the next instruction, and not where a call returns to
 
   Address pc() const { return values[kPc]; }
-  bool isKnown(uint64_t number) const { return number < kCount && (known >> number & 1) != 0; }
+  bool isKnown(uint64_t number) const { return number < kCount && known[number]; }
   void set(size_t number, Address value) {
     values[number] = value;
-    known |= uint64_t{1} << number;
+    known.set(number);
   }
-  void forget(size_t number) { known &= ~(uint64_t{1} << number); }
+  void forget(size_t number) { known.reset(number); }
 };
 
 // Finds the return addresses on stacks of suspended fibers, by the call frame information that compilers

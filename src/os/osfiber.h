@@ -54,7 +54,7 @@ struct OSFiber {
   // Returns: where the C++ runtime keeps the thread's exceptions in flight, the same for the thread's life.
   static void** exceptionGlobals();
 
-  static constexpr size_t kMinStackSize = 256;
+  static constexpr size_t kMinStackSize = 1024;
 
   void* sp = nullptr;         // while suspended, or in callVisibly(): points to the saved registers
   ExceptionState exceptions;  // while suspended: the contents of *exceptionGlobals()

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace weft::inline v0_1::detail::processor_registers {
+namespace weft::inline v0_1::detail::processor {
 
 inline constexpr uint8_t kNoNumber = 0xff;
 
@@ -24,6 +24,7 @@ inline constexpr uint8_t kLink = 30;  // where a call leaves its return address
 // was in the link register.
 inline constexpr uint8_t kSuspended[] = {29, kPc, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28};
 inline constexpr size_t kSuspendedSize = 160;
+inline constexpr size_t kWatchAt = 0;  // from the stack pointer of weft_call_watched
 // The members of the system's user_regs_struct.
 inline constexpr uint8_t kInUserRegs[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,   9,        10, 11,
                                           12, 13, 14, 15, 16, 17, 18, 19, 20,  21,       22, 23,
@@ -46,6 +47,6 @@ inline uint64_t ofContext(const ucontext_t& context, size_t number) {
   }
 }
 
-}  // namespace weft::inline v0_1::detail::processor_registers
+}  // namespace weft::inline v0_1::detail::processor
 
 #endif

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace weft::inline v0_1::detail::processor_registers {
+namespace weft::inline v0_1::detail::processor {
 
 inline constexpr uint8_t kNoNumber = 0xff;
 
@@ -23,6 +23,7 @@ inline constexpr uint8_t kLink = kNoNumber;  // a call leaves its return address
 // What weft_fiber_switch saves, from the stack pointer upwards.
 inline constexpr uint8_t kSuspended[] = {15, 14, 13, 12, 3, 6, kPc};
 inline constexpr size_t kSuspendedSize = 56;
+inline constexpr size_t kWatchAt = 0;  // from the stack pointer of weft_call_watched
 // The members of the system's user_regs_struct.
 inline constexpr uint8_t kInUserRegs[] = {15, 14, 13, 12, 6, 3,         11,  10,        9,         8,
                                           0,  2,  1,  4,  5, kNoNumber, kPc, kNoNumber, kNoNumber, 7};
@@ -38,6 +39,6 @@ inline uint64_t ofContext(const ucontext_t& context, size_t number) {
   return static_cast<uint64_t>(context.uc_mcontext.gregs[kOrder[number]]);
 }
 
-}  // namespace weft::inline v0_1::detail::processor_registers
+}  // namespace weft::inline v0_1::detail::processor
 
 #endif

@@ -8,6 +8,9 @@
 #include <unwind.h>
 
 #include <cstddef>
+#include <cstdint>
+
+#include "os/registers.h"
 
 // Weak: a static program needs no dynamic linker.
 #pragma weak dlsym
@@ -46,9 +49,9 @@ extern "C" {
 [[gnu::used, gnu::visibility("hidden")]] _Unwind_Reason_Code weft_watch_personality(
     int, _Unwind_Action actions, _Unwind_Exception_Class exceptionClass, _Unwind_Exception* exception,
     _Unwind_Context* context) {
-  // The stack pointer of the frame, where its Watch lies.
+  const uintptr_t stackPointer = _Unwind_GetCFA(context);
   return endSearch(actions, exceptionClass, exception,
-                   **reinterpret_cast<const Watch**>(_Unwind_GetCFA(context)));
+                   **reinterpret_cast<const Watch**>(stackPointer + processor::kWatchAt));
 }
 
 [[gnu::used, gnu::visibility("hidden")]] _Unwind_Reason_Code weft_task_personality(

@@ -60,7 +60,7 @@ void checkKind(const std::string& path, const Elf64_Ehdr& header) {
   if (header.e_ident[EI_CLASS] != ELFCLASS64) {
     throw Failure(path + " is of a 32-bit process, for which there is no weft");
   }
-  if (header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != processor_registers::kElfMachine) {
+  if (header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != processor::kElfMachine) {
     throw Failure(path + " comes from a machine of another kind (ELF machine " +
                   std::to_string(header.e_machine) + "): run the `weft` of such a machine");
   }

@@ -24,8 +24,8 @@ constexpr size_t kPage = 4096;
 constexpr size_t kRing = 16 * kPage;    // of the data; a power of two
 constexpr uint32_t kStack = 4 * kPage;  // of a sample: some fit into the ring
 
-using processor_registers::kInSample;
-static_assert(std::popcount(processor_registers::kSampled) == int{std::size(kInSample)});
+using processor::kInSample;
+static_assert(std::popcount(processor::kSampled) == int{std::size(kInSample)});
 
 }  // namespace
 
@@ -59,7 +59,7 @@ bool ProcessorSamples::open(int threadId, std::chrono::nanoseconds period, bool 
   wish.config = PERF_COUNT_SW_TASK_CLOCK;
   wish.sample_period = static_cast<uint64_t>(period.count());
   wish.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-  wish.sample_regs_user = processor_registers::kSampled;
+  wish.sample_regs_user = processor::kSampled;
   wish.sample_stack_user = kStack;
   wish.exclude_kernel = isKernelLeftOut;
   wish.exclude_hv = 1;

@@ -11,12 +11,12 @@
 
 namespace weft::inline v0_1::detail::tools {
 
-using processor_registers::kInUserRegs;
+using processor::kInUserRegs;
 
 inspect::Registers registersOf(std::span<const uint64_t> members) {
   inspect::Registers values;
   for (size_t i = 0; i < std::min(std::size(kInUserRegs), members.size()); ++i) {
-    if (kInUserRegs[i] != processor_registers::kNoNumber) {
+    if (kInUserRegs[i] != processor::kNoNumber) {
       values.set(kInUserRegs[i], members[i]);
     }
   }

@@ -57,8 +57,8 @@ class StackPart {
 // Makes the registers those of the code that has called what is no code. Returns: whether they are known.
 bool undoCall(Registers& registers, const inspect::StackCopy& stack) {
   Address returnTo = 0;
-  if constexpr (processor_registers::kLink != processor_registers::kNoNumber) {
-    returnTo = registers.values[processor_registers::kLink];
+  if constexpr (processor::kLink != processor::kNoNumber) {
+    returnTo = registers.values[processor::kLink];
   } else {
     const Address stackPointer = registers.values[Registers::kStackPointer];
     if (!stack.read(stackPointer, &returnTo, sizeof returnTo)) {

@@ -33,8 +33,8 @@ struct WeftTestEntry {
 namespace weft::tests {
 
 struct HeldRegister {
-  int dwarfNumber;
-  int savedAt;  // in the frame of a suspended fiber, in words from its stack pointer
+  int dwarfNumber;  // -1: the unwinder has no function that reads it
+  int savedAt;      // in the frame of a suspended fiber, in words from its stack pointer
 };
 
 // The control and status words of floating-point arithmetic that belong to the thread.
@@ -51,6 +51,8 @@ struct FloatingPointWords {
 #include "os/held_registers_aarch64.h"
 #elif defined(__riscv)
 #include "os/held_registers_riscv64.h"
+#elif defined(__powerpc64__)
+#include "os/held_registers_powerpc64le.h"
 #else
 #error "the tests of the switch need a held_registers_<processor>.h"
 #endif

@@ -23,7 +23,7 @@ struct Frame {
   // Returns: whether this is weft_test_hold() with the registers that it sets.
   bool holds(uint64_t magic) const {
     for (uint64_t i = 0; i < kNumHeld; i++) {
-      if (held[i] != magic + i) {
+      if (kHeld[i].dwarfNumber >= 0 && held[i] != magic + i) {
         return false;
       }
     }
@@ -68,7 +68,9 @@ struct Walk {
     // The look-up takes its argument for a return address.
     frame.function = _Unwind_FindEnclosingFunction(reinterpret_cast<void*>(ip + (beforeInstruction ? 1 : 0)));
     for (uint64_t i = 0; i < kNumHeld; i++) {
-      frame.held[i] = _Unwind_GetGR(context, kHeld[i].dwarfNumber);
+      if (kHeld[i].dwarfNumber >= 0) {
+        frame.held[i] = _Unwind_GetGR(context, kHeld[i].dwarfNumber);
+      }
     }
     return _URC_NO_REASON;
   }

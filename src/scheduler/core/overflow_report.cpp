@@ -63,7 +63,7 @@ struct OverflowFault {
 inspect::Registers registersOf(const ucontext_t& context) {
   inspect::Registers registers;
   for (size_t i = 0; i < inspect::Registers::kCount; ++i) {
-    registers.set(i, processor_registers::ofContext(context, i));
+    registers.set(i, processor::ofContext(context, i));
   }
   registers.isInterrupted = true;
   return registers;
