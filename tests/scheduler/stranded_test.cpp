@@ -15,6 +15,9 @@
 #include <weft/taskgroup.h>
 #include <weft/waitgroup.h>
 
+#include "scheduler/policy/victim_order.h"
+#include "scheduler/worker/worker.h"
+#include "scheduler/worker/worker_group.h"
 #include "with_scheduler.h"
 
 // Tasks in the deque of a thread that is in one task for long, while all other workers are busy. Without the
@@ -289,6 +292,60 @@ TEST_P(StrandedWorkersTest, OneThatAlwaysHasTasksDoesNotKeepTheOtherWaiting) {
   scheduler.enqueueOn(1 - GetParam(), Task([&, done] {
                         schedule([&] { hasRun() = true; });
                         blockUntil(hasRun());
+                        done.done();
+                      }));
+  done.wait();
+}
+
+// Brings worker 0 near to worker 2.
+void orderVictims(Scheduler& scheduler) {
+  std::latch isSet(1);
+  scheduler.enqueueOn(2, Task([&] {
+                        detail::Worker& worker = *detail::Worker::current();
+                        detail::VictimOrder order(worker.group().allocator);
+                        order.victims.assign({0, 1, 3});
+                        order.ringEnds.assign({1, 3});
+                        worker.setVictims(std::move(order));
+                        isSet.count_down();
+                      }));
+  isSet.wait();
+}
+
+// Worker 2 always finds tasks of worker 0, which is near. Workers 1 and 3 are in one task for long.
+TEST_F(StrandedOfTwoTest, AThiefThatAlwaysFindsTasksNearbyTakesThoseFarAwayToo) {
+  std::atomic<int> numQueued{0};
+  std::atomic<bool> isBusy{false};
+  Scheduler scheduler(smallConfig(4));
+  orderVictims(scheduler);
+  const WaitGroup done(3);
+  std::latch areHeld(2);
+  scheduler.enqueueOn(3, Task([&, done] {
+                        areHeld.count_down();
+                        blockUntil(hasRun());
+                        done.done();
+                      }));
+  scheduler.enqueueOn(1, Task([&, done] {
+                        areHeld.count_down();
+                        blockUntil(isBusy);
+                        schedule([&] { hasRun() = true; });
+                        blockUntil(hasRun());
+                        done.done();
+                      }));
+  areHeld.wait();
+  scheduler.enqueueOn(0, Task([&, done] {
+                        while (!hasRun()) {
+                          for (; numQueued < kMany; ++numQueued) {
+                            schedule([&] {
+                              --numQueued;
+                              // Worker 0 may be off its processor for long.
+                              while (numQueued < kMany / 2 && !hasRun()) {
+                                std::this_thread::yield();
+                              }
+                            });
+                          }
+                          isBusy = true;
+                          std::this_thread::yield();
+                        }
                         done.done();
                       }));
   done.wait();

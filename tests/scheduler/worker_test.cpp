@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <latch>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -22,9 +23,12 @@
 #include <weft/event.h>
 #include <weft/scheduler.h>
 #include <weft/sleep.h>
+#include <weft/thread.h>
 #include <weft/waitgroup.h>
 
+#include "fake_machine.h"
 #include "scheduler/core/scheduler_core.h"
+#include "scheduler/policy/victim_order.h"
 #include "with_scheduler.h"
 #include "workers.h"
 
@@ -42,6 +46,8 @@ struct WorkerTestAccess {
   static Stealer newStealer(Worker& worker) {
     return Stealer(worker.group_, worker, worker.id_, worker.localDeque().stealer);
   }
+  static TaskNode* trySteal(Worker& worker) { return worker.stealer_.steal(); }
+  static const VictimOrder& victimsOf(const Worker& worker) { return worker.stealer_.victims(); }
   static void* savedStackPointer(Worker& worker) { return worker.fibers().current().os.sp; }
 };
 
@@ -574,6 +580,92 @@ TEST_F(WorkerThreadTest, ThievesBeginWithDifferentVictims) {
   }
   all.wait();
   EXPECT_EQ(starts.size(), static_cast<size_t>(kThieves));
+}
+
+// Workers without threads, of which worker 0 steals. Its order has the rings {3}, {1, 4} and {2}.
+class OrderedThiefTest : public tests::WithAllocator {
+ protected:
+  OrderedThiefTest() {
+    detail::VictimOrder order(allocator());
+    order.victims.assign({3, 1, 4, 2});
+    order.ringEnds.assign({1, 3, 4});
+    core_->workers[0]->setVictims(std::move(order));
+  }
+  void TearDown() override {
+    core_.reset();
+    WithAllocator::TearDown();
+  }
+
+  void giveTaskTo(int worker) { ASSERT_TRUE(core_->workers[worker]->deque().push(&tasks_[worker])); }
+  // Returns: whom worker 0 robs; 0 for nobody.
+  int steal() {
+    const detail::TaskNode* const stolen = Access::trySteal(*core_->workers[0]);
+    return stolen != nullptr ? static_cast<int>(stolen - tasks_) : 0;
+  }
+
+  static constexpr int kWorkers = 5;
+
+ private:
+  detail::TaskNode tasks_[kWorkers] = {};
+  std::unique_ptr<detail::SchedulerCore> core_ =
+      std::make_unique<detail::SchedulerCore>(smallConfig(kWorkers, allocator()));
+};
+
+TEST_F(OrderedThiefTest, TriesEachVictimInEachSearch) {
+  EXPECT_EQ(steal(), 0);
+  for (int round = 0; round < 20; ++round) {
+    for (int victim = 1; victim < kWorkers; ++victim) {
+      giveTaskTo(victim);
+      EXPECT_EQ(steal(), victim);
+      EXPECT_EQ(steal(), 0);
+    }
+  }
+}
+
+TEST_F(OrderedThiefTest, TriesTheNearestFirstAndBeginsAtARandomOneOfARing) {
+  std::set<std::vector<int>> seen;
+  for (int round = 0; round < 64; ++round) {
+    for (int victim = 1; victim < kWorkers; ++victim) {
+      giveTaskTo(victim);
+    }
+    seen.insert({steal(), steal(), steal(), steal()});
+  }
+  EXPECT_EQ(seen, (std::set<std::vector<int>>{{3, 1, 4, 2}, {3, 4, 1, 2}}));
+}
+
+class VictimsOfSchedulerTest : public tests::WithAllocator {
+ protected:
+  // The victims of worker 0 of four whose processors are `policy`'s, on a machine where each has a cache.
+  std::vector<int> victimsWith(const std::shared_ptr<Thread::Affinity::Policy>& policy) {
+    const tests::FakeMachine machine;
+    for (const int cpu : tests::indicesOf(Thread::Affinity::all())) {
+      machine.addCpu({cpu, 0, cpu, std::to_string(cpu), std::to_string(cpu)});
+    }
+    detail::SchedulerCore core(smallConfig(4, allocator()).setWorkerThreadAffinityPolicy(policy));
+    const auto [started, error] = core.startWorkers(machine.root());
+    EXPECT_EQ(started, 4) << error;
+    const auto& victims = Access::victimsOf(*core.workers[0]).victims;
+    std::vector<int> result(victims.begin(), victims.end());
+    core.shutDown();
+    return result;
+  }
+
+  void SetUp() override {
+    if (Thread::Affinity::all().count() < 2) {
+      GTEST_SKIP() << "the process may not use a second processor";
+    }
+  }
+};
+
+TEST_F(VictimsOfSchedulerTest, AreOrderedByTheAffinitiesOfItsWorkers) {
+  const Thread::Affinity all = Thread::Affinity::all();
+  EXPECT_EQ(victimsWith(Thread::Affinity::Policy::oneOf({all[0], all[1]})), (std::vector<int>{2, 1, 3}));
+}
+
+TEST_F(VictimsOfSchedulerTest, AreNotOrderedWhereWorkersAreNotBoundToOneCache) {
+  EXPECT_EQ(victimsWith(nullptr), std::vector<int>{});
+  EXPECT_EQ(victimsWith(Thread::Affinity::Policy::anyOf(Thread::Affinity())), std::vector<int>{});
+  EXPECT_EQ(victimsWith(Thread::Affinity::Policy::anyOf(Thread::Affinity::all())), std::vector<int>{});
 }
 
 // More than its deque holds, while it is in one task.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "os/stack_pool.h"
+#include "scheduler/policy/victim_order.h"
 #include "scheduler/report/run_or_die.h"
 #include "scheduler/trace/wishes.h"
 #include "scheduler/worker/process_fork.h"
@@ -65,13 +66,16 @@ SchedulerCore::~SchedulerCore() {
 
 // Rejected: letting each thread start two more. On two processors the last of 4 to 256 threads began 5 to 100
 // percent later, since the system makes one thread of a process at a time.
-SchedulerCore::Started SchedulerCore::startWorkers() {
+SchedulerCore::Started SchedulerCore::startWorkers(const std::string& root) {
   int error = 0;
   // The application's affinity policy may throw.
   callAndEnd(
       [&] {
+        const Affinities affinities = affinitiesOfWorkers();
+        orderVictims(affinities, root);
         while (error == 0 && numStarted_ < numWorkers) {
-          error = startWorker(numStarted_);
+          const auto id = static_cast<size_t>(numStarted_);
+          error = startWorker(numStarted_, id < affinities.size() ? &affinities[id] : nullptr);
           numStarted_ += error == 0 ? 1 : 0;
         }
       },
@@ -83,8 +87,28 @@ SchedulerCore::Started SchedulerCore::startWorkers() {
   return {numStarted_, error};
 }
 
+// Returns: the affinity of each worker; nothing, if none is wished.
+SchedulerCore::Affinities SchedulerCore::affinitiesOfWorkers() const {
+  Affinities affinities(allocator);
+  if (const auto& policy = config.workerThread.affinityPolicy) {
+    affinities.reserve(static_cast<size_t>(numWorkers));
+    for (int id = 0; id < numWorkers; ++id) {
+      affinities.push_back(policy->get(static_cast<uint32_t>(id), config.allocator));
+    }
+  }
+  return affinities;
+}
+
+// No worker runs yet, so each finds its own order unchanged.
+void SchedulerCore::orderVictims(const Affinities& affinities, const std::string& root) {
+  std::vector<VictimOrder> orders = victimOrders(affinities, root, allocator);
+  for (size_t id = 0; id < orders.size(); ++id) {
+    workers[id]->setVictims(std::move(orders[id]));
+  }
+}
+
 // Returns: 0, or an error number.
-int SchedulerCore::startWorker(int id) {
+int SchedulerCore::startWorker(int id, const Thread::Affinity* affinity) {
   WorkerThread& thread = threads_[id];
   thread.core = this;
   thread.id = id;
@@ -92,11 +116,7 @@ int SchedulerCore::startWorker(int id) {
   std::snprintf(name, sizeof name, "weft:%d", id);
   NativeThread::Options options;
   options.name = name;
-  Thread::Affinity affinity(config.allocator);
-  if (config.workerThread.affinityPolicy != nullptr) {
-    affinity = config.workerThread.affinityPolicy->get(static_cast<uint32_t>(id), config.allocator);
-    options.affinity = &affinity;
-  }
+  options.affinity = affinity;
   Worker& worker = *workers[id];
   const bool hasInitializer = config.workerThread.initializer != nullptr;
   if (hasInitializer) {

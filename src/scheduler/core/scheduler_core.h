@@ -8,6 +8,8 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "os/stack_overflow.h"
 #include "scheduler/worker/process_fork.h"
@@ -62,8 +64,8 @@ class SchedulerCore final : public WorkerGroup {
     int count = 0;
     int error = 0;
   };
-  // Ends the threads again where not all could be started.
-  Started startWorkers();
+  // Ends the threads again where not all could be started. `root`: see victimOrders().
+  Started startWorkers(const std::string& root = "");
   // Waits until every thread has unbound and nothing is left to do, and ends the threads.
   void shutDown();
   // As shutDown(), but joins no threads. Returns: false if something is left at the deadline.
@@ -110,7 +112,10 @@ class SchedulerCore final : public WorkerGroup {
   // What a thread counts as that is bound now, in numFromUnbound_.
   static constexpr uint64_t kBinding = uint64_t{1} << 40;
 
-  int startWorker(int id);
+  using Affinities = std::vector<Thread::Affinity, StlAllocator<Thread::Affinity>>;
+  Affinities affinitiesOfWorkers() const;
+  void orderVictims(const Affinities& affinities, const std::string& root);
+  int startWorker(int id, const Thread::Affinity* affinity);
   void stopWorkers();
   void unparkWorkers();
   [[gnu::always_inline]] void assertRunnable(const char* what, uint32_t flags) const;

@@ -30,15 +30,21 @@ Stealer::Stealer(WorkerGroup& group, const Worker& owner, int id, StealGate<>::S
       owner_(owner),
       self_(self),
       random_(0x9e3779b97f4a7c15u * (static_cast<uint64_t>(id) + 2)),
-      seen_(id >= 0 ? static_cast<size_t>(group.numWorkers) : 0, Seen{},
-            StlAllocator<Seen>(group.allocator)) {}
+      seen_(id >= 0 ? static_cast<size_t>(group.numWorkers) : 0, Seen{}, StlAllocator<Seen>(group.allocator)),
+      order_(group.allocator) {}
 
-uint64_t Stealer::nextStart() {
+// Returns: a number below `count`.
+uint64_t Stealer::draw(uint64_t count) {
   random_ = nextRandom(random_);
-  return random_ % static_cast<uint64_t>(group_.numWorkers);
+  return random_ % count;
 }
 
+uint64_t Stealer::nextStart() { return draw(static_cast<uint64_t>(group_.numWorkers)); }
+
 TaskNode* Stealer::steal() {
+  if (!order_.ringEnds.empty()) [[unlikely]] {
+    return stealFromNearest();
+  }
   const auto numWorkers = static_cast<uint64_t>(group_.numWorkers);
   const uint64_t start = nextStart();
   for (uint64_t i = 0; i < numWorkers; ++i) {
@@ -47,6 +53,24 @@ TaskNode* Stealer::steal() {
     if (node != nullptr) {
       return node;
     }
+  }
+  return stealFromBoundThread();
+}
+
+// Whoever has work far away does not wait for long, though there may always be some nearby: the owner itself
+// runs its oldest in turn, and if it is in one task for long, a busy worker takes what is stranded.
+[[gnu::noinline]] TaskNode* Stealer::stealFromNearest() {
+  size_t begin = 0;
+  for (const size_t end : order_.ringEnds) {
+    const size_t count = end - begin;
+    const size_t start = draw(count);
+    for (size_t i = 0; i < count; ++i) {
+      Worker& victim = *group_.workers[order_.victims[begin + (start + i) % count]];
+      if (TaskNode* node = stealFrom(victim.deque())) {
+        return node;
+      }
+    }
+    begin = end;
   }
   return stealFromBoundThread();
 }

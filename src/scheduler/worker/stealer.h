@@ -5,9 +5,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "os/single_writer_counter.h"
+#include "scheduler/policy/victim_order.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/queue/steal_gate.h"
@@ -27,7 +29,12 @@ class Stealer {
   // `self` is the thread's part in the group's gate.
   Stealer(WorkerGroup& group, const Worker& owner, int id, StealGate<>::Stealer& self);
 
-  // Tries each other worker once, from a random one on, and then one of the bound threads that fork.
+  // For the thread that starts the workers, before it starts any.
+  void setVictims(VictimOrder&& order) { order_ = std::move(order); }
+  const VictimOrder& victims() const { return order_; }
+
+  // Tries each other worker once, and then one of the bound threads that fork. Begins at a random worker, or
+  // with an order of victims at a random one of each ring.
   TaskNode* steal();
   // The worker with which the next theft begins. Each thief draws it, so that they do not crowd around one.
   uint64_t nextStart();
@@ -60,6 +67,8 @@ class Stealer {
     bool isStranded = false;
   };
 
+  uint64_t draw(uint64_t count);
+  TaskNode* stealFromNearest();
   TaskNode* stealFromBoundThread();
   TaskNode* stealFrom(StealingDeque<TaskNode>& deque);
 
@@ -74,6 +83,7 @@ class Stealer {
   bool hasStranded_ = false;
   bool isBoundThreadsTurn_ = false;
   std::atomic<uint64_t> lastPoll_{0};
+  VictimOrder order_;
 };
 
 }  // namespace weft::inline v0_1::detail

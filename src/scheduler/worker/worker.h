@@ -69,6 +69,9 @@ class Worker {
   void expectInitializer() { localDeque().counters.countScheduled(); }
   void cancelInitializer() { localDeque().counters.countEnded(); }
 
+  // For the starting thread, before it starts any worker's.
+  void setVictims(VictimOrder&& order) { stealer_.setVictims(std::move(order)); }
+
   // Multi-threaded: calls the initializer, then runs until shutdown. On the main fiber.
   void runThread();
   // Single-threaded: runs this thread's tasks and fibers to their end. On the main fiber.

@@ -311,7 +311,7 @@ size_t StackPool::guardSize() noexcept { return 0; }
 unsigned detail::numUsableCpus() { return model::kWorkers; }
 
 Thread::Affinity::Affinity(Allocator* allocator) : cores_(allocator) {}
-Thread::Affinity& Thread::Affinity::operator=(Affinity&&) noexcept = default;
+Thread::Affinity::Affinity(Affinity&&) noexcept = default;
 
 // The checker starts its threads before the program. This lets the next one go.
 int detail::NativeThread::start(void (*entry)(void*), void* argument, const Options&) noexcept {

@@ -59,6 +59,12 @@ bool weft::detail::acquirePermits(SemaphoreCore<>&, uint32_t, TimePoint, const s
   WEFT_UNREACHABLE();
 }
 
+// No worker is bound to a processor.
+std::vector<weft::detail::VictimOrder> weft::detail::victimOrders(std::span<const Thread::Affinity>,
+                                                                  const std::string&, Allocator*) {
+  return {};
+}
+
 // Nothing is observed.
 namespace weft::inline v0_1::detail {
 
