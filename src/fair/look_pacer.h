@@ -22,7 +22,7 @@ class LookPacer {
   // A thread retires after this many short steps in a row beside other threads.
   static constexpr uint32_t kFineStepsUntilRetired = 256;
   // A step that takes longer is followed by a look at the deadlines, if there are any.
-  static constexpr uint64_t kLongTicks = ticksIn(2);
+  static constexpr uint64_t kLong = 2;  // microseconds
   // How long a thread runs steps between two looks if the steps take as long as those before. And how many
   // steps at most. A look costs 50 to 100 ns: after each 16 steps of 30 ns it was a tenth of their time.
   static constexpr uint64_t kLookAfterNs = 4'000;
@@ -42,7 +42,7 @@ class LookPacer {
   // Called before each step. Returns: whether it is time to look.
   bool countStep() { return --untilLook_ == 0; }
   // Whether the step since the last call was a long one. `now`: in ticks().
-  bool wasLong(uint64_t now) { return now - std::exchange(ticks_, now) >= kLongTicks; }
+  bool wasLong(uint64_t now) { return now - std::exchange(ticks_, now) >= long_; }
 
   // Called first at a look. Returns: whether the thread should retire.
   bool noteLook(TimePoint now, uint64_t numSteps, bool isAlone) {
@@ -74,6 +74,7 @@ class LookPacer {
     return isEnough;
   }
 
+  const uint64_t long_ = ticksIn(kLong);
   uint32_t untilLook_ = 1;
   uint32_t lookEvery_ = 1;  // steps from the last look to the next
   uint32_t fineSteps_ = 0;  // in a row, beside others

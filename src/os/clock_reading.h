@@ -27,11 +27,12 @@ struct ClockReading {
   static ClockReading now() { return at(std::chrono::steady_clock::now()); }
 };
 
-// Between two readings. If they are too close to each other, or in no order, a guess.
+// Between two readings. If they are too close to each other, or in no order, it is the rate by
+// ticksPerMicrosecond().
 inline double nanosecondsPerTick(const ClockReading& first, const ClockReading& last) {
   constexpr int64_t kLongEnough = 100'000;
   if (last.nanoseconds - first.nanoseconds < kLongEnough || last.ticks <= first.ticks) {
-    return 1000.0 / double{kTicksPerMicrosecond};
+    return 1000.0 / double{ticksPerMicrosecond()};
   }
   return static_cast<double>(last.nanoseconds - first.nanoseconds) /
          static_cast<double>(last.ticks - first.ticks);

@@ -138,9 +138,9 @@ TEST_F(FairnessIntervalTest, WhileFibersWaitForIoTheReactorHasOneOf16DequeuesAnd
 
 TEST_F(FairnessIntervalTest, WhereDequeuesAreLongTheReactorIsLookedAtInTime) {
   awaitReactor();
-  percentOfOthers(200, FairnessInterval::kSlice);
+  percentOfOthers(200, ticksIn(FairnessInterval::kSlice));
   const uint32_t before = numLooks();
-  percentOfOthers(100, FairnessInterval::kSlice);
+  percentOfOthers(100, ticksIn(FairnessInterval::kSlice));
   EXPECT_GE(numLooks() - before, 99u);
 }
 

@@ -10,16 +10,8 @@
 
 #include "os/tick_counter.h"
 #include "weft/detail/base/sync.h"
-#include "weft/detail/base/ticks.h"
 
 namespace weft::inline v0_1::detail {
-
-// The system's clock, and the processor's counter of ticks.
-struct MachineClock {
-  static TimePoint now() { return TimePoint::clock::now(); }
-  static uint64_t ticks() { return detail::ticks(); }
-  static bool isSteady() { return areTicksSteady(); }
-};
 
 // Tells cheaply that a time has not come yet, by the processor's counter of ticks: a third of a clock's cost.
 //

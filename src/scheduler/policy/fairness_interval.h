@@ -47,10 +47,10 @@ class FairnessInterval {
   enum class Whose { FromOutside, Oldest, Stranded };
   static constexpr int kNumWhose = 3;
 
-  using Ticks = uint64_t;  // of ticks(), whose speed is known only roughly
+  using Ticks = uint64_t;  // of ticks()
 
-  static constexpr uint32_t kInterval = 61;  // dequeues between the turns of others, at most
-  static constexpr Ticks kSlice = ticksIn(100);
+  static constexpr uint32_t kInterval = 61;         // dequeues between the turns of others, at most
+  static constexpr uint64_t kSlice = 100;           // microseconds
   static constexpr Ticks kShare = 7;                // others have one tick, all else has so many
   static constexpr uint32_t kReactorInterval = 16;  // dequeues between two looks into the reactor
 
@@ -81,16 +81,16 @@ class FairnessInterval {
 
   // The first step of a poll.
   void notePoll(Ticks now) {
-    const Ticks elapsed = std::min(now - std::exchange(now_, now), kMostCredit);
+    const Ticks elapsed = std::min(now - std::exchange(now_, now), mostCredit_);
     numDequeues_ += round_;
     hadTurn_ = std::exchange(areOthersRunning_, false);
     if (hadTurn_) {
       credit_ =
-          std::max(credit_ - static_cast<int64_t>(elapsed * kShare), -static_cast<int64_t>(kMostCredit));
+          std::max(credit_ - static_cast<int64_t>(elapsed * kShare), -static_cast<int64_t>(mostCredit_));
       return;
     }
-    credit_ = std::min(credit_ + static_cast<int64_t>(elapsed), static_cast<int64_t>(kMostCredit));
-    if (elapsed > kSlice || numInSlice_ != kInterval) {
+    credit_ = std::min(credit_ + static_cast<int64_t>(elapsed), static_cast<int64_t>(mostCredit_));
+    if (elapsed > slice_ || numInSlice_ != kInterval) {
       adapt(elapsed);
     }
   }
@@ -103,7 +103,7 @@ class FairnessInterval {
   // Returns: whether it is the reactor's turn. Because of timers there may be more polls than such turns.
   bool isReactorsTurn(uint32_t interval) {
     untilReactor_ -= std::min(untilReactor_, round_);
-    if (untilReactor_ != 0 && now_ - reactorAt_ < kSlice) {
+    if (untilReactor_ != 0 && now_ - reactorAt_ < slice_) {
       return false;
     }
     untilReactor_ = interval;
@@ -113,7 +113,7 @@ class FairnessInterval {
 
   // At a poll. Returns: whether others have their turn, so that the poll is not for a timer only.
   bool isTurn() const {
-    return untilTurn_ == 0 || (credit_ > 0 && (hadTurn_ ? numInRow_ < kInterval : now_ - turnAt_ >= kSlice));
+    return untilTurn_ == 0 || (credit_ > 0 && (hadTurn_ ? numInRow_ < kInterval : now_ - turnAt_ >= slice_));
   }
 
   // At a poll. `hasExpired`: a timer was due. Then others wait one more dequeue: its fiber comes first.
@@ -155,19 +155,21 @@ class FairnessInterval {
   }
 
  private:
-  static constexpr Ticks kMostCredit = ticksIn(70'000);
+  static constexpr uint64_t kMostCredit = 70'000;  // microseconds
 
   void adapt(Ticks elapsed) {
-    if (elapsed > kSlice) {
+    if (elapsed > slice_) {
       // At most half as many. One dequeue may take hours.
-      const auto fewer = static_cast<uint32_t>(kSlice * round_ / elapsed);
+      const auto fewer = static_cast<uint32_t>(slice_ * round_ / elapsed);
       numMeasured_ = numInSlice_ = std::max<uint32_t>(1, std::min(fewer, numInSlice_ / 2));
-    } else if (elapsed * numInSlice_ <= kSlice / 2 * round_) {
+    } else if (elapsed * numInSlice_ <= slice_ / 2 * round_) {
       numInSlice_ = std::min(2 * numInSlice_, kInterval);
       numMeasured_ = std::max(numMeasured_, numInSlice_);
     }
   }
 
+  const Ticks slice_ = ticksIn(kSlice);
+  const Ticks mostCredit_ = ticksIn(kMostCredit);
   // Their sum is the number of dequeues until others have their turn.
   uint32_t& untilPoll_;
   uint32_t untilTurn_ = 0;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "os/tick_rate.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "scheduler/worker/worker.h"
 #include "weft/debug.h"
@@ -55,10 +56,12 @@ constinit ClockReading firstClockReading;
 
 SchedulerExists::SchedulerExists() noexcept {
   watchForks();
-  // The lock makes a second scheduler wait until the first one's fences are decided on.
+  // The lock makes a second scheduler wait until the first one has decided on the fences and calibrated the
+  // ticks.
   const std::scoped_lock guard(lock);
   if (numSchedulers.fetch_add(1, std::memory_order_relaxed) == 0) {
     agreeOnFences();
+    calibrateTicks();
   }
 }
 

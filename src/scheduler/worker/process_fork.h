@@ -15,7 +15,8 @@ namespace weft::inline v0_1::detail {
 void watchForks() noexcept;
 
 // Counts the schedulers that exist, those of weft::fair too: each has one of these. The first one decides on
-// the fences (agreeOnFences()), so it is made before all that calls Sync::isLightFenceFree().
+// the fences (agreeOnFences()) and calibrates the ticks, so it is made before all that calls
+// Sync::isLightFenceFree() or keeps a number of ticks.
 struct SchedulerExists {
   SchedulerExists() noexcept;
   ~SchedulerExists();

@@ -20,8 +20,8 @@ namespace {
 constexpr auto kQuick = std::chrono::microseconds(300);
 constexpr uint32_t kManyQuick = 3;
 
-// A worker that has not polled for this many ticks is in one task for long.
-constexpr uint64_t kLong = ticksIn(3'000);
+// A worker that has not polled for this many microseconds is in one task for long.
+constexpr uint64_t kLong = 3'000;
 
 }  // namespace
 
@@ -76,13 +76,14 @@ TaskNode* Stealer::steal() {
 }
 
 void Stealer::lookForStranded(uint64_t now) {
+  const uint64_t longTicks = ticksIn(kLong);
   hasStranded_ = false;
   for (size_t i = 0; i < seen_.size(); ++i) {
     Worker& victim = *group_.workers[i];
     const uint64_t lastPoll = victim.lastPoll();
     // The tick counters of two processors may differ. So a poll that was seen at the last call is old, too.
-    const bool isSilent =
-        lastPoll == std::exchange(seen_[i].lastPoll, lastPoll) || (now > lastPoll && now - lastPoll >= kLong);
+    const bool isSilent = lastPoll == std::exchange(seen_[i].lastPoll, lastPoll) ||
+                          (now > lastPoll && now - lastPoll >= longTicks);
     seen_[i].isStranded = isSilent && &victim != &owner_ && !victim.deque().empty();
     hasStranded_ = hasStranded_ || seen_[i].isStranded;
   }

@@ -21,16 +21,14 @@
 // iterations looks at the clock meanwhile (PieceClock).
 namespace weft::inline v0_1::detail {
 
-inline constexpr float kLongestPiece = 8 * kTicksPerMicrosecond;
+inline constexpr uint64_t kLongestPiece = 8;  // microseconds
 
 // Ends a piece early whose iterations have become far dearer than those that it was measured by. Looks at the
 // clock every `stride` iterations, since a look costs some 10 ns, like a hundred of the finest iterations.
 class PieceClock {
  public:
   PieceClock(size_t count, size_t stride)
-      : left_(count),
-        stride_(stride),
-        end_(count > stride ? ticks() + static_cast<uint64_t>(kLongestPiece) : 0) {}
+      : left_(count), stride_(stride), end_(count > stride ? ticks() + ticksIn(kLongestPiece) : 0) {}
 
   // Returns: how many iterations to run next.
   size_t next() {
@@ -67,7 +65,7 @@ class GrainEstimator {
     if (isMeasured()) {
       done_ += count;
       const uint64_t now = ticks();
-      const auto taken = static_cast<float>(now - last_);
+      const float taken = microsecondsIn(now - last_);
       last_ = now;
       measured_ += taken;
       each_ = taken / static_cast<float>(count);
@@ -78,9 +76,9 @@ class GrainEstimator {
   size_t nextPiece(size_t left, size_t whole) {
     if (isMeasured()) {
       const size_t grown = std::max<size_t>(piece_ * kGrowth, 1);
-      const float ticksOfPiece = each_ > kNextToNothing ? kShortPiece : kLongestPiece;
-      const bool mayGrow = static_cast<float>(grown) * each_ <= ticksOfPiece;
-      piece_ = mayGrow ? grown : std::max<size_t>(static_cast<size_t>(ticksOfPiece / each_), 1);
+      const float most = each_ > kNextToNothing ? kShortPiece : static_cast<float>(kLongestPiece);
+      const bool mayGrow = static_cast<float>(grown) * each_ <= most;
+      piece_ = mayGrow ? grown : std::max<size_t>(static_cast<size_t>(most / each_), 1);
       if (measured_ < kMeasuredEnough) {
         piece_ = std::min(piece_, std::max<size_t>(whole / kFewestPieces, 1));
       }
@@ -129,20 +127,21 @@ class GrainEstimator {
   // after 256 makes a loop over floats in the cache 4 to 13 percent slower, and one over bytes 35.
   static constexpr size_t kStride = 8192;
   static constexpr size_t kTimedStride = 256;
-  static constexpr float kMeasuredEnough = 1 * kTicksPerMicrosecond;
+  // Microseconds.
+  static constexpr float kMeasuredEnough = 1;
   // An iteration beyond some instructions may soon take far more.
-  static constexpr float kNextToNothing = 0.01f * kTicksPerMicrosecond;
-  static constexpr float kShortPiece = 1 * kTicksPerMicrosecond;
-  static constexpr float kWorthStealing = 8 * kTicksPerMicrosecond;
-  static constexpr float kWorthWaking = 25 * kTicksPerMicrosecond;
+  static constexpr float kNextToNothing = 0.01f;
+  static constexpr float kShortPiece = 1;
+  static constexpr float kWorthStealing = 8;
+  static constexpr float kWorthWaking = 25;
 
   size_t grain_;
   size_t piece_;
   size_t stride_ = std::numeric_limits<size_t>::max();
   size_t done_ = 0;  // iterations since an aligned place
   uint64_t last_ = 0;
-  float each_ = 0;      // ticks of one iteration, by the last measurement
-  float measured_ = 0;  // ticks of all iterations
+  float each_ = 0;      // microseconds of one iteration, by the last measurement
+  float measured_ = 0;  // microseconds of all iterations
 };
 
 }  // namespace weft::inline v0_1::detail

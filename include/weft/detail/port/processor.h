@@ -26,7 +26,7 @@
 // uint64_t ticks()
 //   Returns: what a counter shows that goes on evenly, the cheapest to read. The upper byte is 0.
 // kTicksPerMicrosecond
-//   About how fast ticks() runs.
+//   A guess of how fast ticks() runs: see src/os/tick_rate.cpp.
 // void addBySingleWriter(Atomic& value, int64_t number)
 //   Adds to an atomic uint64_t that this thread alone writes, with no order. If possible by one instruction.
 #if !defined(WEFT_HAS_PROCESSOR_HEADER)

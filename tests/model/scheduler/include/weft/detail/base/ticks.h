@@ -10,8 +10,8 @@ namespace weft::inline v0_1::detail {
 
 uint64_t ticks();
 
-inline constexpr float kTicksPerMicrosecond = 1000;
-
+constexpr float ticksPerMicrosecond() { return 1000; }
 constexpr uint64_t ticksIn(uint64_t microseconds) { return microseconds * 1000; }
+constexpr float microsecondsIn(uint64_t ticks) { return static_cast<float>(ticks) / 1000; }
 
 }  // namespace weft::inline v0_1::detail
