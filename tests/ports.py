@@ -19,6 +19,7 @@ ALLOWED = {
     "src/scheduler/core/layout.cpp": "a note of the object file, in directives of the assembler that all processors have",
     "tests/inspect/elf_file_test.cpp": "checks against symbols that it makes itself, in directives that all processors have",
     "tests/inspect/layout_table.cpp": "makes such a note",
+    "tests/inspect/unwinder_test.cpp": "has a directive of call frame information that all assemblers take",
     "tests/marl/marl_no_unwind_test.cpp": "makes machine code at run time",
     "tests/os/osfiber_steps_test.cpp": "steps through the switch, one instruction at a time",
     "tests/os/overflow_test.cpp": "makes a frame that compilers would not make",

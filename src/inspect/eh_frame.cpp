@@ -56,6 +56,9 @@ bool parseAugmentation(ByteReader letters, ByteReader content, FrameEntry& entry
       case 'S':
         entry.isSignalFrame = true;
         break;
+      case 'B':  // return addresses are signed with key B
+      case 'G':  // the stack has tags
+        break;
       default:
         return false;
     }

@@ -177,7 +177,7 @@ void StackReader::unwind(Fiber& fiber, const Memory::Piece& piece) {
   Address frames[kMostStackFrames];
   const StackCopy copy{piece.to, piece.size, piece.address};
   const size_t count =
-      unwinder_.unwind(Unwinder::suspendedAt(piece.address, copy), copy, frames, kMostStackFrames);
+      unwinder_.unwind(unwinder_.suspendedAt(piece.address, copy), copy, frames, kMostStackFrames);
   fiber.firstFrame = static_cast<uint32_t>(snapshot_.frames.size());
   fiber.numFrames = static_cast<uint32_t>(count);
   fiber.hasMoreFrames = count == kMostStackFrames;

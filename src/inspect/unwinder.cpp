@@ -45,6 +45,8 @@ enum Instruction : uint8_t {
   DW_CFA_val_offset = 0x14,
   DW_CFA_val_offset_sf = 0x15,
   DW_CFA_val_expression = 0x16,
+  DW_CFA_AARCH64_negate_ra_state_with_pc = 0x2c,
+  DW_CFA_AARCH64_negate_ra_state = 0x2d,
   DW_CFA_GNU_args_size = 0x2e,
 };
 
@@ -201,6 +203,9 @@ class Unwinder::Table {
   bool other(uint8_t instruction, ByteReader& from) {
     switch (instruction) {
       case DW_CFA_nop:
+      // Whether return addresses are signed from here on. A signature is taken off wherever there may be one.
+      case DW_CFA_AARCH64_negate_ra_state_with_pc:
+      case DW_CFA_AARCH64_negate_ra_state:
         return true;
       case DW_CFA_set_loc:
         location_ = readEncoded(from, entry_.pointerEncoding, 0);
@@ -276,10 +281,10 @@ class Unwinder::Table {
   size_t numRemembered_ = 0;
 };
 
-Unwinder::Unwinder(Images& images, std::pmr::memory_resource* memory)
-    : images_(images), slots_(memory), rows_(memory), expressions_(memory) {}
+Unwinder::Unwinder(Images& images, std::pmr::memory_resource* memory, Address signatureBits)
+    : images_(images), signatureBits_(signatureBits), slots_(memory), rows_(memory), expressions_(memory) {}
 
-Registers Unwinder::suspendedAt(Address stackPointer, const StackCopy& stack) {
+Registers Unwinder::suspendedAt(Address stackPointer, const StackCopy& stack) const {
   Registers registers;
   Address saved = stackPointer;
   for (const uint8_t number : processor::kSuspended) {
@@ -291,6 +296,7 @@ Registers Unwinder::suspendedAt(Address stackPointer, const StackCopy& stack) {
     saved += sizeof value;
   }
   registers.set(Registers::kStackPointer, stackPointer + processor::kSuspendedSize);
+  returnTo(registers, registers.pc());
   return registers;
 }
 
@@ -372,9 +378,13 @@ bool Unwinder::step(const Row& row, const StackCopy& stack, Registers& registers
     }
     registers.set(rule.number, value);
   }
-  registers.set(Registers::kPc, registers.values[row.returnRegister]);
+  returnTo(registers, registers.values[row.returnRegister]);
   registers.isInterrupted = row.isSignalFrame;
   return true;
+}
+
+void Unwinder::returnTo(Registers& registers, Address address) const {
+  registers.set(Registers::kPc, address & ~signatureBits_);
 }
 
 bool Unwinder::apply(const Rule& rule, Address cfa, const StackCopy& stack, const Registers& old,

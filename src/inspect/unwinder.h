@@ -56,12 +56,13 @@ struct Registers {
 // suspended at few places. Reads nothing of the process itself.
 class Unwinder {
  public:
-  // Both outlive the unwinder.
-  Unwinder(Images& images, std::pmr::memory_resource* memory);
+  // Both outlive the unwinder. `signatureBits`: those bits of return addresses that are no part of them.
+  Unwinder(Images& images, std::pmr::memory_resource* memory,
+           Address signatureBits = processor_registers::signatureBits());
 
   // Returns: the registers of a fiber that weft_fiber_switch has suspended with this stack pointer, with the
   // pc to which it returns. The pc is 0, if they do not lie in the copy.
-  static Registers suspendedAt(Address stackPointer, const StackCopy& stack);
+  Registers suspendedAt(Address stackPointer, const StackCopy& stack) const;
 
   // Fills `frames` with the pc of `from` and of the calls around it, innermost first: return addresses, one
   // byte behind the calls. Ends at a fiber's base or at a thread's start, where the copy ends, where nothing
@@ -127,7 +128,10 @@ class Unwinder {
 
   static constexpr uint32_t kNoRow = ~uint32_t{0};
 
+  void returnTo(Registers& registers, Address address) const;
+
   Images& images_;
+  const Address signatureBits_;
   std::pmr::vector<Slot> slots_;
   size_t numSlotsUsed_ = 0;
   std::pmr::vector<Row> rows_;

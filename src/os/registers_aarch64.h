@@ -35,6 +35,15 @@ inline constexpr uint8_t kInSample[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  
                                         17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, kPc};
 inline constexpr unsigned kElfMachine = EM_AARCH64;  // of core files
 
+// Returns: the bits of return addresses that may hold a signature, in processes of this system; 0: none.
+inline uint64_t signatureBits() {
+  // Bit 55 tells the program's addresses from the kernel's, and is kept.
+  constexpr uint64_t kAll = ~(uint64_t{1} << 55);
+  register uint64_t address asm("x30") = kAll;
+  asm("hint 7" : "+r"(address));  // xpaclri, which does nothing where the processor signs no addresses
+  return kAll & ~address;
+}
+
 // Returns: a register of the code that a signal has interrupted.
 inline uint64_t ofContext(const ucontext_t& context, size_t number) {
   switch (number) {

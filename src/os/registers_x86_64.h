@@ -32,6 +32,9 @@ inline constexpr uint64_t kSampled = 0xff01ff;
 inline constexpr uint8_t kInSample[] = {0, 3, 2, 1, 4, 5, 6, 7, kPc, 8, 9, 10, 11, 12, 13, 14, 15};
 inline constexpr unsigned kElfMachine = EM_X86_64;  // of core files
 
+// Returns: the bits of return addresses that may hold a signature; 0: none.
+inline uint64_t signatureBits() { return 0; }
+
 // Returns: a register of the code that a signal has interrupted.
 inline uint64_t ofContext(const ucontext_t& context, size_t number) {
   constexpr int kOrder[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,

@@ -158,9 +158,12 @@ void CoreFile::readNotes(Bytes notes) {
     if (content > notes.size() || note.n_descsz > notes.size() - content) {
       return;
     }
-    constexpr std::string_view kCore("CORE\0", 5);
-    if (note.n_namesz == kCore.size() && std::memcmp(notes.data() + name, kCore.data(), kCore.size()) == 0) {
-      readNote(note.n_type, notes.subspan(content, note.n_descsz));
+    const std::string_view owner(reinterpret_cast<const char*>(notes.data()) + name, note.n_namesz);
+    const Bytes inNote = notes.subspan(content, note.n_descsz);
+    if (owner == std::string_view("CORE\0", 5)) {
+      readNote(note.n_type, inNote);
+    } else if (owner == std::string_view("LINUX\0", 6) && note.n_type == NT_ARM_PAC_MASK) {
+      (void)getAt(inNote, sizeof(uint64_t), signatureBits_);  // behind those of pointers to data
     }
     at = content + padded(note.n_descsz);
   }

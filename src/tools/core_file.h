@@ -51,6 +51,8 @@ class CoreFile final : public inspect::Memory {
   const std::vector<Thread>& threads() const { return threads_; }  // the one that ended the process first
   int32_t processId() const { return processId_; }
   int32_t signal() const { return signal_; }  // that ended the process, or 0
+  // Those of return addresses that may hold a signature; 0: none.
+  inspect::Address signatureBits() const { return signatureBits_; }
   // Reads from `file` what the process had mapped from `mapped`, unless that has not changed. Requires: they
   // have the same code and data at the same places.
   void substitute(const std::string& mapped, const std::string& file) { files_.try_emplace(mapped, file); }
@@ -79,6 +81,7 @@ class CoreFile final : public inspect::Memory {
   std::map<std::string, MappedFile> files_;  // that have not changed
   int32_t processId_ = 0;
   int32_t signal_ = 0;
+  inspect::Address signatureBits_ = 0;
 };
 
 }  // namespace weft::inline v0_1::detail::tools

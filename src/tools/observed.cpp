@@ -13,6 +13,7 @@
 #include "inspect/snapshot_reader.h"
 #include "inspect/text.h"
 #include "inspect/unwinder.h"
+#include "os/registers.h"
 #include "tools/command.h"
 #include "tools/output.h"
 #include "tools/thread_stack.h"
@@ -31,7 +32,9 @@ Observed::Observed(Target& target, const ObserveOptions& options)
     : target_(target), names_(target.images(), &arena_) {
   snapshot_.processId = target.processId();
   snapshot_.program = target.program();
-  inspect::Unwinder unwinder(target.images(), &arena_);
+  inspect::Unwinder unwinder(
+      target.images(), &arena_,
+      target.core() != nullptr ? target.core()->signatureBits() : processor_registers::signatureBits());
   const inspect::Now now = target.core() != nullptr ? inspect::Now{} : inspect::Now::read();
   for (const inspect::Offsets& offsets : target.offsets()) {
     inspect::readSnapshot(target.memory(), offsets, options.hasStacks ? &unwinder : nullptr, now, snapshot_);

@@ -75,11 +75,16 @@ class UnwinderTest : public weft::tests::WithOSFibers {
     return {bytes_.data(), bytes_.size(), begin};
   }
 
-  Frames unwind(const TestFiber& fiber, const StackCopy& stack, size_t most = 200) {
+  static Frames unwind(Unwinder& unwinder, const TestFiber& fiber, const StackCopy& stack,
+                       size_t most = 200) {
     Frames frames(most);
-    const Registers registers = Unwinder::suspendedAt(stackPointerOf(fiber), stack);
-    frames.resize(unwinder_.unwind(registers, stack, frames.data(), most));
+    const Registers registers = unwinder.suspendedAt(stackPointerOf(fiber), stack);
+    frames.resize(unwinder.unwind(registers, stack, frames.data(), most));
     return frames;
+  }
+
+  Frames unwind(const TestFiber& fiber, const StackCopy& stack, size_t most = 200) {
+    return unwind(unwinder_, fiber, stack, most);
   }
 
   Frames unwind(const TestFiber& fiber) { return unwind(fiber, copyOf(fiber)); }
@@ -280,6 +285,44 @@ TEST_F(UnwinderTest, AFunctionWithoutAFrameThatWasInterruptedLeadsToItsCallers) 
   EXPECT_NE(images_.place(seen[0]).function.find("loadWithoutFrame"), std::string_view::npos);
   EXPECT_NE(images_.place(seen[1] - 1).function.find("callLoad"), std::string_view::npos);
   EXPECT_EQ(images_.place(seen.back() - 1).function, "weft_fiber_base");
+}
+
+TEST_F(UnwinderTest, SignaturesAreTakenOffReturnAddresses) {
+  constexpr Address kSignature = Address{0x5a} << 48;
+  TestFiber fiber([](TestFiber& f) { inPlainFrames(20, [&] { f.suspend(); }); });
+  fiber.resumeFrom(self);
+  const StackCopy stack = copyOf(fiber);
+  const Frames plain = unwind(fiber, stack);
+  ASSERT_GT(plain.size(), 20u);
+  for (size_t at = 0; at + sizeof(Address) <= bytes_.size(); at += sizeof(Address)) {
+    Address word;
+    std::memcpy(&word, bytes_.data() + at, sizeof word);
+    word |= std::find(plain.begin(), plain.end(), word) != plain.end() ? kSignature : 0;
+    std::memcpy(bytes_.data() + at, &word, sizeof word);
+  }
+  Unwinder knowing(images_, &arena_, Address{0x7f} << 48);
+  Unwinder unknowing(images_, &arena_, 0);
+  EXPECT_EQ(unwind(knowing, fiber, stack), plain);
+  EXPECT_LE(unwind(unknowing, fiber, stack).size(), 1u);
+  finish(fiber);
+}
+
+// The instruction tells that return addresses are signed from there on, or no longer.
+[[gnu::noinline]] void inFrameThatSigns(Pause pause) {
+  asm volatile(".cfi_escape 0x2d");
+  pause();
+  asm volatile(".cfi_escape 0x2d");
+}
+
+TEST_F(UnwinderTest, FramesWhoseCodeTellsThatItSigns) {
+  TestFiber fiber([](TestFiber& f) { inFrameThatSigns([&] { f.suspend(); }); });
+  fiber.resumeFrom(self);
+  const Frames frames = unwind(fiber);
+  finish(fiber);
+  EXPECT_TRUE(std::any_of(frames.begin(), frames.end(), [this](Address pc) {
+    return images_.place(pc - 1).function.find("inFrameThatSigns") != std::string_view::npos;
+  }));
+  EXPECT_EQ(images_.place(frames.back() - 1).function, "weft_fiber_base");
 }
 
 TEST_F(UnwinderTest, AFiberThatHasNotRunHasItsBaseAlone) {

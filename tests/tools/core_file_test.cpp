@@ -56,9 +56,9 @@ class Core {
     header.e_phentsize = sizeof(Elf64_Phdr);
   }
 
-  void addNote(uint32_t type, const std::string& content) {
-    const Elf64_Nhdr note{5, static_cast<uint32_t>(content.size()), type};
-    notes_ += bytesOf(note) + padded(std::string("CORE\0", 5)) + padded(content);
+  void addNote(uint32_t type, const std::string& content, const std::string& owner = {"CORE\0", 5}) {
+    const Elf64_Nhdr note{static_cast<uint32_t>(owner.size()), static_cast<uint32_t>(content.size()), type};
+    notes_ += bytesOf(note) + padded(owner) + padded(content);
   }
 
   void addThread(int id, int signal) {
@@ -156,6 +156,19 @@ class CoreFileTest : public testing::Test {
 
   weft::tests::TemporaryFolder folder;
 };
+
+TEST_F(CoreFileTest, TellsWhichBitsOfReturnAddressesAreSigned) {
+  const auto bitsOf = [this](const Core& core) {
+    return CoreFile(write("core", core.bytes())).signatureBits();
+  };
+  Core core = makeCore("/nowhere");
+  EXPECT_EQ(bitsOf(core), 0u);
+  const uint64_t dataAndCode[] = {1, 0x007f000000000000};
+  core.addNote(NT_ARM_PAC_MASK, bytesOf(dataAndCode));  // another owner's note of that number
+  EXPECT_EQ(bitsOf(core), 0u);
+  core.addNote(NT_ARM_PAC_MASK, bytesOf(dataAndCode), {"LINUX\0", 6});
+  EXPECT_EQ(bitsOf(core), 0x007f000000000000u);
+}
 
 TEST_F(CoreFileTest, TellsTheProcessAndItsThreads) {
   const CoreFile core(write("core", makeCore("/nowhere").bytes()));
