@@ -20,9 +20,12 @@ namespace {
 
 using inspect::Registers;
 
-constexpr size_t kPage = 4096;
-constexpr size_t kRing = 16 * kPage;    // of the data; a power of two
-constexpr uint32_t kStack = 4 * kPage;  // of a sample: some fit into the ring
+constexpr uint32_t kStack = 16 << 10;  // of a sample
+
+size_t systemPage() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+// The size of the ring of the data, in which some samples fit: a power of two, in pages.
+size_t ringSize() { return std::max(size_t{64} << 10, systemPage()); }
 
 using processor::kInSample;
 static_assert(std::popcount(processor::kSampled) == int{std::size(kInSample)});
@@ -34,7 +37,7 @@ ProcessorSamples::ProcessorSamples(int threadId, std::chrono::nanoseconds period
   if (!open(threadId, period, false) && !open(threadId, period, true)) {
     return;
   }
-  void* const ring = mmap(nullptr, kPage + kRing, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+  void* const ring = mmap(nullptr, systemPage() + ringSize(), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
   if (ring == MAP_FAILED) {
     error_ = errno;
     return;
@@ -44,7 +47,7 @@ ProcessorSamples::ProcessorSamples(int threadId, std::chrono::nanoseconds period
 
 ProcessorSamples::~ProcessorSamples() {
   if (ring_ != nullptr) {
-    munmap(ring_, kPage + kRing);
+    munmap(ring_, systemPage() + ringSize());
   }
   if (file_ >= 0) {
     close(file_);
@@ -96,9 +99,9 @@ void ProcessorSamples::forEach(const Take& take) {
 
 // A record may lie across the end of the ring.
 void ProcessorSamples::copy(uint64_t position, void* to, size_t size) const {
-  const char* const data = ring_ + kPage;
-  const size_t begin = position % kRing;
-  const size_t first = std::min(size, kRing - begin);
+  const char* const data = ring_ + systemPage();
+  const size_t begin = position % ringSize();
+  const size_t first = std::min(size, ringSize() - begin);
   std::memcpy(to, data + begin, first);
   std::memcpy(static_cast<char*>(to) + first, data, size - first);
 }
