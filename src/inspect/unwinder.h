@@ -58,7 +58,7 @@ class Unwinder {
  public:
   // Both outlive the unwinder. `signatureBits`: those bits of return addresses that are no part of them.
   Unwinder(Images& images, std::pmr::memory_resource* memory,
-           Address signatureBits = processor_registers::signatureBits());
+           Address signatureBits = processor::signatureBits());
 
   // Returns: the registers of a fiber that weft_fiber_switch has suspended with this stack pointer, with the
   // pc to which it returns. The pc is 0, if they do not lie in the copy.

@@ -44,6 +44,9 @@ inline constexpr uint8_t kInSample[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,   9, 
                                         24, 25, 26, 27, 28, 29, 30, 31, kPc, kLink};
 inline constexpr unsigned kElfMachine = EM_PPC64;  // of core files
 
+// Returns: the bits of return addresses that may hold a signature; 0: none.
+inline uint64_t signatureBits() { return 0; }
+
 // Returns: a register of the code that a signal has interrupted.
 inline uint64_t ofContext(const ucontext_t& context, size_t number) {
   constexpr size_t kNip = 32;

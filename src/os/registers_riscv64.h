@@ -20,8 +20,8 @@ inline constexpr size_t kFramePointer = 8;
 inline constexpr size_t kStackPointer = 2;
 inline constexpr size_t kPc = 64;
 inline constexpr uint8_t kLink = 1;  // where a call leaves its return address
-// What weft_fiber_switch saves, from the stack pointer upwards, before floating-point registers. It returns to
-// what was in ra.
+// What weft_fiber_switch saves, from the stack pointer upwards, before floating-point registers. It returns
+// to what was in ra.
 inline constexpr uint8_t kSuspended[] = {8, kPc, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27};
 inline constexpr size_t kSuspendedSize = 208;
 inline constexpr size_t kWatchAt = 0;  // from the stack pointer of weft_call_watched
@@ -32,6 +32,9 @@ inline constexpr uint8_t kInUserRegs[] = {kPc, 1,  2,  3,  4,  5,  6,  7,  8,  9
 inline constexpr uint64_t kSampled = 0xffffffff;
 inline constexpr auto& kInSample = kInUserRegs;
 inline constexpr unsigned kElfMachine = EM_RISCV;  // of core files
+
+// Returns: the bits of return addresses that may hold a signature; 0: none.
+inline uint64_t signatureBits() { return 0; }
 
 // Returns: a register of the code that a signal has interrupted.
 inline uint64_t ofContext(const ucontext_t& context, size_t number) {

@@ -34,7 +34,7 @@ Observed::Observed(Target& target, const ObserveOptions& options)
   snapshot_.program = target.program();
   inspect::Unwinder unwinder(
       target.images(), &arena_,
-      target.core() != nullptr ? target.core()->signatureBits() : processor_registers::signatureBits());
+      target.core() != nullptr ? target.core()->signatureBits() : processor::signatureBits());
   const inspect::Now now = target.core() != nullptr ? inspect::Now{} : inspect::Now::read();
   for (const inspect::Offsets& offsets : target.offsets()) {
     inspect::readSnapshot(target.memory(), offsets, options.hasStacks ? &unwinder : nullptr, now, snapshot_);
