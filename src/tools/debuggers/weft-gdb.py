@@ -54,6 +54,9 @@ class GdbTarget(weft_common.Target):
                 return thread.num
         return None
 
+    def architecture(self):
+        return self.inferior.architecture().name()
+
 
 class FrameId:
     def __init__(self, sp, pc):
@@ -63,18 +66,18 @@ class FrameId:
 class Choice:
     """A fiber whose frames stand in place of those of a thread."""
 
-    def __init__(self, name, registers):
-        self.name, self.registers = name, registers
+    def __init__(self, name, registers, switch):
+        self.name, self.registers, self.switch = name, registers, switch
         self.thread = gdb.selected_thread().ptid
         newest = gdb.newest_frame()
-        self.sp, self.pc = int(newest.read_register("rsp")), newest.pc()
+        self.sp, self.pc = int(newest.read_register(switch.sp)), newest.pc()
 
     def is_innermost(self, frame):
         """Whether a frame of the selected thread is the one above which the fiber's frames are shown."""
         return (
             gdb.selected_thread().ptid == self.thread
-            and int(frame.read_register("rip")) == self.pc
-            and int(frame.read_register("rsp")) == self.sp
+            and int(frame.read_register(self.switch.pc)) == self.pc
+            and int(frame.read_register(self.switch.sp)) == self.sp
         )
 
 
@@ -95,8 +98,9 @@ class FiberUnwinder(gdb.unwinder.Unwinder):
         if choice is None or not choice.is_innermost(pending):
             return None
         # The frame belongs to the fiber's stack: gdb refuses stacks that go backwards.
-        sp, pc = pending.read_register("rsp"), pending.read_register("rip")
-        below = gdb.Value(choice.registers["rsp"] - 64).cast(sp.type)
+        switch = choice.switch
+        sp, pc = pending.read_register(switch.sp), pending.read_register(switch.pc)
+        below = gdb.Value(choice.registers[switch.sp] - 64).cast(sp.type)
         info = pending.create_unwind_info(FrameId(below, pc))
         for name, value in choice.registers.items():
             info.add_saved_register(name, gdb.Value(value).cast(pending.read_register(name).type))
@@ -167,7 +171,7 @@ def show(text):
     fiber = snapshot.find(text)
     registers = weft_common.saved_registers(snapshot, fiber)
     print(weft_common.headline(snapshot, fiber))
-    unwinder.choose(Choice(fiber.name, registers))
+    unwinder.choose(Choice(fiber.name, registers, weft_common.switch_of(snapshot.target.architecture())))
 
 
 class Backtrace(Command):

@@ -48,6 +48,14 @@ class Target:
         """Returns: the debugger's number of the system's thread, or None."""
         raise NotImplementedError
 
+    def architecture(self):
+        """Returns: the debugger's name of the processor."""
+        raise NotImplementedError
+
+    def code_address(self, address):
+        """Returns: a return address without its signature."""
+        return address
+
     def integer(self, address, size, signed=False):
         return int.from_bytes(self.read(address, size), "little", signed=signed)
 
@@ -742,8 +750,27 @@ def headline(snapshot, fiber):
     return text
 
 
-# A suspended stack, from the saved stack pointer upwards: src/osfiber_asm/README.md.
-SAVED = ("r15", "r14", "r13", "r12", "rbx", "rbp", "rip")
+class Switch:
+    """How a processor's switch of fibers saves registers: src/osfiber_asm."""
+
+    def __init__(self, saved, size, sp, pc):
+        # `saved` lies from the saved stack pointer upwards, in a frame of `size` bytes.
+        self.saved, self.size, self.sp, self.pc = saved, size, sp, pc
+
+
+# By the beginnings of what debuggers call the processors.
+SWITCHES = {
+    ("i386:x86-64", "x86_64"): Switch(("r15", "r14", "r13", "r12", "rbx", "rbp", "rip"), 56, "rsp", "rip"),
+    ("aarch64", "arm64"): Switch(("x29", "pc", *("x%d" % i for i in range(19, 29))), 160, "sp", "pc"),
+}
+
+
+def switch_of(name):
+    """Returns: the Switch of the processor that the debugger calls so. Raises Error if it is not known."""
+    for beginnings, switch in SWITCHES.items():
+        if name.startswith(beginnings):
+            return switch
+    raise Error("where fibers of %s keep their registers is not known" % name)
 
 
 def saved_registers(snapshot, fiber):
@@ -754,8 +781,10 @@ def saved_registers(snapshot, fiber):
         thread = thread_name(snapshot.target, fiber.worker)
         does = "runs on" if fiber.state == "runs" else "has waited last on"
         raise Error("fiber %s %s %s, whose own backtrace shows it" % (fiber.name, does, thread))
-    registers = {name: snapshot.target.word(fiber.stack_pointer + 8 * i) for i, name in enumerate(SAVED)}
-    if registers["rip"] == 0:
+    target, switch = snapshot.target, switch_of(snapshot.target.architecture())
+    registers = {name: target.word(fiber.stack_pointer + 8 * i) for i, name in enumerate(switch.saved)}
+    registers[switch.pc] = target.code_address(registers[switch.pc])
+    if registers[switch.pc] == 0:
         raise Error("the stack of fiber %s is not in the core file" % fiber.name)
-    registers["rsp"] = fiber.stack_pointer + 8 * len(SAVED)
+    registers[switch.sp] = fiber.stack_pointer + switch.size
     return registers

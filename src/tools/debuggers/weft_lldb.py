@@ -74,6 +74,9 @@ class LldbTarget(weft_common.Target):
         thread = self.process.GetThreadByID(thread_id)
         return thread.GetIndexID() if thread else None
 
+    def architecture(self):
+        return self.target.GetTriple()
+
 
 def thread_of(debugger, target, snapshot, fiber):
     """Returns: a thread of lldb with the frames of a suspended fiber."""

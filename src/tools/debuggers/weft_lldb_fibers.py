@@ -11,10 +11,10 @@ import struct
 import lldb
 import weft_lldb  # the module that has loaded this one
 
-SAVED = weft_lldb.weft_common.SAVED
 # The numbers are DWARF's.
 NUMBERS = {"rbx": 3, "rbp": 6, "rsp": 7, "r12": 12, "r13": 13, "r14": 14, "r15": 15, "rip": 16}
-GENERIC = {"rip": "pc", "rsp": "sp", "rbp": "fp"}
+NUMBERS.update({"x%d" % i: i for i in range(19, 30)}, sp=31, pc=32)
+GENERIC = {"rip": "pc", "rsp": "sp", "rbp": "fp", "pc": "pc", "sp": "sp", "x29": "fp"}
 
 
 def register(name, number, offset):
@@ -28,6 +28,7 @@ def register(name, number, offset):
 class OperatingSystemPlugIn:
     def __init__(self, process):
         self.process = process
+        self.switch = weft_lldb.weft_common.switch_of(process.GetTarget().GetTriple())
         self.stop, self.threads, self.stack_pointers = None, [], {}
 
     def forget_if_resumed(self):
@@ -48,11 +49,12 @@ class OperatingSystemPlugIn:
         return self.threads
 
     def get_register_info(self):
-        described = [register(name, NUMBERS[name], 8 * i) for i, name in enumerate((*SAVED, "rsp"))]
+        names = (*self.switch.saved, self.switch.sp)
+        described = [register(name, NUMBERS[name], 8 * i) for i, name in enumerate(names)]
         return {"sets": ["GPR"], "registers": described}
 
     def get_register_data(self, tid):
         stack_pointer = self.stack_pointers[tid]
         error = lldb.SBError()
-        saved = self.process.ReadMemory(stack_pointer, 8 * len(SAVED), error)
-        return saved + struct.pack("<Q", stack_pointer + 8 * len(SAVED)) if error.Success() else None
+        saved = self.process.ReadMemory(stack_pointer, 8 * len(self.switch.saved), error)
+        return saved + struct.pack("<Q", stack_pointer + self.switch.size) if error.Success() else None
