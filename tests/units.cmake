@@ -18,7 +18,7 @@ function(weft_half_of file result)
 endfunction()
 
 # What depends on the processor most, and takes minutes under an emulator: the gate runs it for other processors.
-set(weft_core_files "/((os/osfiber|queue/|park/|wait/)[a-z_]+|scheduler/(fiber|scheduler|timers|worker)_test)\\.cpp")
+set(weft_core_files "/((os/osfiber|queue/|park/|wait/|sync/)[a-z_]+|scheduler/(fiber|scheduler|timers|worker)_test)\\.cpp")
 add_custom_target(core)
 
 # What comes before each source, where there is no precompiled header that begins with it.
