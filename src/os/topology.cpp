@@ -47,7 +47,7 @@ class Names {
 };
 
 // What of a key is a list, a number of the system's, or the processor itself.
-enum : long long { kByList, kByNumber, kAlone };
+enum : long long { kByList, kByNumber, kByItself };
 
 Names::Key coreKey(const std::string& cpu, uint16_t index, long long package) {
   for (const char* name : {"/topology/core_cpus_list", "/topology/thread_siblings_list"}) {
@@ -56,7 +56,7 @@ Names::Key coreKey(const std::string& cpu, uint16_t index, long long package) {
     }
   }
   const long long core = leadingNumber(textOf(cpu + "/topology/core_id"));
-  return core >= 0 ? Names::Key{kByNumber, package, core} : Names::Key{kAlone, index, 0};
+  return core >= 0 ? Names::Key{kByNumber, package, core} : Names::Key{kByItself, index, 0};
 }
 
 Names::Key cacheKey(const std::string& cpu, const Processor& processor, long long package) {

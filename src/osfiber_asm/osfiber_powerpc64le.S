@@ -13,7 +13,7 @@
 
 #if defined(__powerpc64__) && defined(__LITTLE_ENDIAN__) && defined(__ELF__) && _CALL_ELF == 2
 
-#define FRAME 512
+  .set FRAME, 512
 
 // The numbers of DWARF: 32 + n is fn, 77 + n is vn, 65 is lr, 70 to 72 are cr2 to cr4.
 
@@ -244,6 +244,6 @@ weft_run_task:
   .cfi_endproc
   .size weft_run_task, . - weft_run_task
 
-  .section .note.GNU-stack, "", @progbits
-
 #endif
+
+#include "notes.inc"
