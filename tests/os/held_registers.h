@@ -53,8 +53,24 @@ struct FloatingPointWords {
 #include "os/held_registers_riscv64.h"
 #elif defined(__powerpc64__)
 #include "os/held_registers_powerpc64le.h"
+#elif defined(__s390x__)
+#include "os/held_registers_s390x.h"
 #else
 #error "the tests of the switch need a held_registers_<processor>.h"
+#endif
+
+// Before a function that calls ownFrame(): it is part of the chain of frames.
+#if !defined(WEFT_TEST_FRAME_CHAIN)
+#define WEFT_TEST_FRAME_CHAIN
+namespace weft::tests {
+
+// Returns: the address of the calling function's frame. Who asks for it has a frame pointer,
+// however the file is compiled.
+[[gnu::always_inline]] inline const uintptr_t* ownFrame() {
+  return static_cast<const uintptr_t*>(__builtin_frame_address(0));
+}
+
+}  // namespace weft::tests
 #endif
 
 namespace weft::tests {

@@ -235,8 +235,7 @@ TEST_F(OSFiberFramesTest, ATaskIsCalledWithItsNodeAndUnwound) {
   EXPECT_TRUE(probe.foundCaller());
 }
 
-// What a walk along frame pointers finds, such as that of `perf record -g`. Who asks for the address of its
-// frame has a frame pointer, however this file is compiled.
+// What a walk along frame pointers finds, such as that of `perf record -g`.
 struct FramePointerWalk {
   OSFiber* back;
   OSFiber fiber;
@@ -244,9 +243,9 @@ struct FramePointerWalk {
   int numFrames = 0;
 };
 
-[[gnu::noinline]] void walkFramesAtDepth(int depth, FramePointerWalk& walk) {
+WEFT_TEST_FRAME_CHAIN [[gnu::noinline]] void walkFramesAtDepth(int depth, FramePointerWalk& walk) {
   constexpr int kMostFrames = 100;
-  auto* frame = static_cast<const uintptr_t*>(__builtin_frame_address(0));
+  const uintptr_t* frame = weft::tests::ownFrame();
   volatile int here = depth;
   if (depth != 0) {
     walkFramesAtDepth(depth - 1, walk);
@@ -259,9 +258,9 @@ struct FramePointerWalk {
   here = here + 1;
 }
 
-void walkFramesOnFiber(void* p) {
+WEFT_TEST_FRAME_CHAIN void walkFramesOnFiber(void* p) {
   auto* walk = static_cast<FramePointerWalk*>(p);
-  const volatile uintptr_t own = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  const volatile uintptr_t own = reinterpret_cast<uintptr_t>(weft::tests::ownFrame());
   (void)own;
   walkFramesAtDepth(20, *walk);
   OSFiber::switchTo(walk->fiber, *walk->back, OSFiber::exceptionGlobals());

@@ -120,8 +120,11 @@ TraceEvents& TraceEvents::addText(const char* text) noexcept {
     left -= length;
     isEnded = length < kInEvent;
     uint64_t words[2];
-    static_assert(std::endian::native == std::endian::little, "the kind is the lowest byte of a head");
     std::memcpy(words, bytes, sizeof words);
+    if constexpr (std::endian::native == std::endian::big) {  // the kind is the lowest byte of a head
+      words[0] = __builtin_bswap64(words[0]);
+      words[1] = __builtin_bswap64(words[1]);
+    }
     thread_->ring.write(words[0], words[1]);
   }
   return *this;

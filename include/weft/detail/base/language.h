@@ -21,6 +21,7 @@
 #elif defined(__aarch64__) && !defined(__ILP32__) && defined(__AARCH64EL__)
 #elif defined(__riscv_float_abi_double) && __riscv_xlen == 64
 #elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__) && _CALL_ELF == 2
+#elif defined(__s390x__)
 #else
 #error "weft does not know this processor: it lacks a switch of fibers. How to port: docs/architecture.md"
 #include "weft: the error above says what is missing"
