@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "weft/detail/base/ticks.h"
+#include "weft/detail/port/processor.h"
 
 namespace weft::inline v0_1::detail {
 
@@ -22,17 +22,17 @@ struct ClockReading {
   int64_t nanoseconds = 0;
 
   static ClockReading at(std::chrono::steady_clock::time_point now) {
-    return {detail::ticks(), now.time_since_epoch().count()};
+    return {port::ticks(), now.time_since_epoch().count()};
   }
   static ClockReading now() { return at(std::chrono::steady_clock::now()); }
 };
 
-// Between two readings. If they are too close to each other, or in no order, it is the rate by
-// ticksPerMicrosecond().
+// Between two readings. If they are too close to each other, or in no order, it is the port's guess: a reader of
+// another process has no rate of its own.
 inline double nanosecondsPerTick(const ClockReading& first, const ClockReading& last) {
   constexpr int64_t kLongEnough = 100'000;
   if (last.nanoseconds - first.nanoseconds < kLongEnough || last.ticks <= first.ticks) {
-    return 1000.0 / double{ticksPerMicrosecond()};
+    return 1000.0 / double{port::kTicksPerMicrosecond};
   }
   return static_cast<double>(last.nanoseconds - first.nanoseconds) /
          static_cast<double>(last.ticks - first.ticks);

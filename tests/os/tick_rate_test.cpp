@@ -131,16 +131,16 @@ TEST(TickRate, ASchedulerHasMeasuredTheMachinesCounter) {
   const double rate = ticksPerMicrosecond();
   EXPECT_GT(rate, 0);
   const double measured = areTicksSteady() ? TickRateMeter<MachineClock>::measure() : 0;
-  if (measured != 0) {
+  if (measured != 0 && rate != double{port::kTicksPerMicrosecond}) {  // else one of the two gave up
     EXPECT_NEAR(measured, rate, rate / 7);
   }
   calibrateTicks();
   EXPECT_EQ(ticksPerMicrosecond(), rate) << "it is measured once";
 }
 
-TEST(TickRate, ReadingsThatAreTooCloseToEachOtherTakeTheRateThatIsKnown) {
+TEST(TickRate, ReadingsThatAreTooCloseToEachOtherTakeThePortsGuess) {
   const ClockReading reading{1'000, 1'000};
-  EXPECT_EQ(nanosecondsPerTick(reading, reading), 1000.0 / double{ticksPerMicrosecond()});
+  EXPECT_EQ(nanosecondsPerTick(reading, reading), 1000.0 / double{port::kTicksPerMicrosecond});
 }
 
 TEST(TickRate, TicksAndMicrosecondsAreEachOthersInverse) {
