@@ -262,7 +262,7 @@ TEST_F(UnwinderTest, AFunctionWithoutAFrameThatWasInterruptedLeadsToItsCallers) 
   atFault = [&](const ucontext_t& context) {
     Registers registers;
     for (size_t i = 0; i < Registers::kCount; ++i) {
-      registers.set(i, weft::detail::registers::ofContext(context, i));
+      registers.set(i, weft::detail::processor::ofContext(context, i));
     }
     registers.isInterrupted = true;
     const Address begin = registers.values[Registers::kStackPointer];
