@@ -27,8 +27,8 @@ struct ClockReading {
   static ClockReading now() { return at(std::chrono::steady_clock::now()); }
 };
 
-// Between two readings. If they are too close to each other, or in no order, it is the port's guess: a reader of
-// another process has no rate of its own.
+// Between two readings. If they are too close to each other, or in no order, it is the port's guess: a reader
+// of another process has no rate of its own.
 inline double nanosecondsPerTick(const ClockReading& first, const ClockReading& last) {
   constexpr int64_t kLongEnough = 100'000;
   if (last.nanoseconds - first.nanoseconds < kLongEnough || last.ticks <= first.ticks) {

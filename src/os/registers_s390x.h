@@ -24,9 +24,10 @@ inline constexpr uint8_t kLink = 14;  // where a call leaves its return address
 // needs, are other values.
 inline constexpr uint8_t kSuspended[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, kPc};
 inline constexpr size_t kSuspendedSize = 0;  // the registers lie in the caller's frame
-// From what the unwinder takes for the stack pointer of weft_call_watched: behind the 160 bytes of its callees.
+// From what the unwinder takes for the stack pointer of weft_call_watched: behind the 160 bytes of its
+// callees.
 inline constexpr size_t kWatchAt = 0;
-// The members of the system's user_regs_struct: the mask and the address of the program status word first.
+// The members of the system's user_regs_struct, which begin with the program status word: mask, address.
 inline constexpr uint8_t kInUserRegs[] = {kNoNumber, kPc, 0, 1,  2,  3,  4,  5,  6,
                                           7,         8,   9, 10, 11, 12, 13, 14, 15};
 // The registers that a sample of the kernel is to have (enum perf_event_s390_regs), in its order.
