@@ -182,7 +182,9 @@ void writeBacktrace(Text& out, const Snapshot& snapshot, uint32_t fiberIndex, Na
   if (fiber.hasMoreFrames) {
     out << "  ... and more: a debugger shows them\n";
   }
-  if (frames.empty()) {
+  if (frames.empty() && fiber.isSwitchedByUcontext) {
+    out << "  no backtrace: this build uses ucontext (WEFT_UCONTEXT)\n";
+  } else if (frames.empty()) {
     out << (fiber.state == Fiber::State::Running ? "  no backtrace, because its stack changes\n"
                                                  : "  no backtrace could be read\n");
   }

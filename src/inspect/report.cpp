@@ -216,6 +216,9 @@ void Report::writeGroups(const LockCycles& cycles) {
     phrases_.frames(phrases_.framesOfInterest(first), options_.mostFrames, "    ");
   }
   writeLeftOut(numLeft, numFibersLeft);
+  if (std::ranges::any_of(snapshot_.fibers, &Fiber::isSwitchedByUcontext)) {
+    out_ << "No calls are shown: this build uses ucontext (WEFT_UCONTEXT).\n";
+  }
 }
 
 void Report::writeLeftOut(size_t numGroups, uint64_t numFibers) {

@@ -74,7 +74,8 @@ struct Fiber {
   Address stackTop = 0;
   uint32_t firstFrame = 0;  // the return addresses of its backtrace: Snapshot::frames, innermost first
   uint32_t numFrames = 0;
-  bool hasMoreFrames = false;  // the backtrace ends at a limit, and not at the outermost call
+  bool isSwitchedByUcontext = false;  // so that it has no frames: see kUcontextMark
+  bool hasMoreFrames = false;         // the backtrace ends at a limit, and not at the outermost call
 };
 
 // Returns: whether the fiber is of the code of its thread, and has no task.

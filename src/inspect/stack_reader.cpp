@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "os/osfiber_backend.h"
+
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
@@ -176,6 +178,8 @@ bool StackReader::readAgain(Memory::Piece& piece) const {
 void StackReader::unwind(Fiber& fiber, const Memory::Piece& piece) {
   Address frames[kMostStackFrames];
   const StackCopy copy{piece.to, piece.size, piece.address};
+  uintptr_t mark = 0;
+  fiber.isSwitchedByUcontext = copy.read(piece.address, &mark, sizeof mark) && mark == kUcontextMark;
   const size_t count =
       unwinder_.unwind(unwinder_.suspendedAt(piece.address, copy), copy, frames, kMostStackFrames);
   fiber.firstFrame = static_cast<uint32_t>(snapshot_.frames.size());

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "os/osfiber_backend.h"
 #include "weft/sanitizers.h"
 
 #if WEFT_ADDRESS_SANITIZER_ENABLED
@@ -17,13 +18,6 @@
 #if WEFT_THREAD_SANITIZER_ENABLED
 #include <sanitizer/tsan_interface.h>
 #endif
-
-// The backend; osfiber_asm/README.md has the contract.
-extern "C" {
-[[gnu::visibility("hidden")]] void weft_fiber_switch(void** saveSp, void* targetSp);
-[[gnu::visibility("hidden")]] void weft_fiber_call(void** saveSp, void (*function)(void*), void* argument);
-[[gnu::visibility("hidden")]] void* weft_fiber_prepare(void* stackTop, void (*entry)(void*), void* arg);
-}
 
 #if defined(_LIBCPPABI_VERSION)
 // libc++abi has this function of the Itanium C++ ABI, but its header does not declare it.

@@ -54,7 +54,13 @@ struct OSFiber {
   // Returns: where the C++ runtime keeps the thread's exceptions in flight, the same for the thread's life.
   static void** exceptionGlobals();
 
+#if !defined(WEFT_UCONTEXT)
   static constexpr size_t kMinStackSize = 1024;
+#elif defined(__aarch64__)
+  static constexpr size_t kMinStackSize = 12 * 1024;  // two contexts of 4.5 KiB
+#else
+  static constexpr size_t kMinStackSize = 4096;
+#endif
 
   void* sp = nullptr;         // while suspended, or in callVisibly(): points to the saved registers
   ExceptionState exceptions;  // while suspended: the contents of *exceptionGlobals()
@@ -71,6 +77,6 @@ struct ThreadStack {
 // Returns: the calling thread's, also where a fiber runs there; empty if the system does not tell.
 ThreadStack threadStack();
 
-static_assert(sizeof(void*) == 8 && sizeof(OSFiber) == 48);
+static_assert(sizeof(void*) != 8 || sizeof(OSFiber) == 48);
 
 }  // namespace weft::inline v0_1::detail

@@ -19,6 +19,10 @@ namespace weft::inline v0_1::detail {
 
 namespace {
 
+constexpr char kEndOfThread[] = "the end of the thread, by pthread_exit() or by its cancellation";
+
+#if !defined(WEFT_UCONTEXT)
+
 // Vendors of C++ runtimes have four letters before this.
 bool isOfCpp(_Unwind_Exception_Class exceptionClass) {
   return ((exceptionClass >> 8) & 0xffffff) == 0x432b2b;
@@ -27,7 +31,7 @@ bool isOfCpp(_Unwind_Exception_Class exceptionClass) {
 _Unwind_Reason_Code endSearch(_Unwind_Action actions, _Unwind_Exception_Class exceptionClass,
                               _Unwind_Exception* exception, const Watch& watch) {
   if ((actions & _UA_FORCE_UNWIND) != 0) {
-    watch.escaped(&watch, "the end of the thread, by pthread_exit() or by its cancellation");
+    watch.escaped(&watch, kEndOfThread);
   } else if ((actions & _UA_SEARCH_PHASE) != 0) {
     if (!isOfCpp(exceptionClass)) {
       watch.escaped(&watch, "of an unknown type");
@@ -37,8 +41,11 @@ _Unwind_Reason_Code endSearch(_Unwind_Action actions, _Unwind_Exception_Class ex
   }
   return _URC_CONTINUE_UNWIND;
 }
+#endif
 
 }  // namespace
+
+#if !defined(WEFT_UCONTEXT)
 
 static_assert(offsetof(TaskNode, invoke) == 0 && static_cast<int>(TaskOp::Run) == 0, "as in weft_run_task");
 
@@ -61,6 +68,32 @@ extern "C" {
 }
 
 }  // extern "C"
+#else
+
+// Portable code has no personality routine of its own: the stack is unwound before the report.
+void weft_call_watched(void* argument, void (*function)(void*), const Watch* watch) {
+  try {
+    function(argument);
+#if !defined(_LIBCPPABI_VERSION)
+  } catch (const abi::__forced_unwind&) {
+    watch->escaped(watch, kEndOfThread);
+#endif
+  } catch (...) {
+    watch->escaped(watch, nullptr);
+  }
+}
+
+void weft_run_task(TaskNode* node) {
+  weft_call_watched(
+      node,
+      [](void* self) {
+        auto* task = static_cast<TaskNode*>(self);
+        task->invoke(task, TaskOp::Run);
+      },
+      &taskWatch);
+}
+
+#endif
 
 const void* findThrow() {
   // The second is the runtime's own, where the first is one that a sanitizer has put before it.

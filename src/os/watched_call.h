@@ -18,7 +18,8 @@ struct Watch {
 // The Watch of all tasks: see src/scheduler/report/run_or_die.cpp.
 extern const Watch taskWatch;
 
-// These are in assembly. The first calls function(argument), watched by `watch`, which outlives the call; the
+// These are in assembly, or in watched_call.cpp where WEFT_UCONTEXT is defined. There the stack is unwound
+// before the report. The first calls function(argument), watched by `watch`, which outlives the call; the
 // second node->invoke(node, TaskOp::Run), watched by taskWatch.
 extern "C" {
 void weft_call_watched(void* argument, void (*function)(void*), const Watch* watch);

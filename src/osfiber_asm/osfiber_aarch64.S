@@ -8,7 +8,7 @@
 // frame record, so that a walk along frame pointers can begin at the saved stack pointer.
 // fpcr and fpsr are left alone, as the contract says.
 
-#if defined(__aarch64__) && defined(__ELF__) && !defined(__ILP32__)
+#if defined(__aarch64__) && defined(__ELF__) && !defined(__ILP32__) && !defined(WEFT_UCONTEXT)
 
 // The instructions for branch targets and signed return addresses are hints: a processor without the feature
 // does nothing, and assemblers need no option. An instruction that signs marks the target of a call, too.

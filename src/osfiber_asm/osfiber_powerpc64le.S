@@ -11,7 +11,7 @@
 // A function is called by its pointer in r12, and may change r2. `ld 2, 24(1)` behind such a call tells
 // unwinders that r2 is saved there. No function here needs an r2 of its own.
 
-#if defined(__powerpc64__) && defined(__LITTLE_ENDIAN__) && defined(__ELF__) && _CALL_ELF == 2
+#if defined(__powerpc64__) && defined(__LITTLE_ENDIAN__) && defined(__ELF__) && _CALL_ELF == 2 && !defined(WEFT_UCONTEXT)
 
   .set FRAME, 512
 

@@ -8,7 +8,7 @@
 // are a frame record, which lies below the address that a frame pointer has.
 // fcsr is left alone, as the contract says.
 
-#if defined(__riscv) && __riscv_xlen == 64 && defined(__riscv_float_abi_double) && defined(__ELF__)
+#if defined(__riscv) && __riscv_xlen == 64 && defined(__riscv_float_abi_double) && defined(__ELF__) && !defined(WEFT_UCONTEXT)
 
 .macro SAVE register, offset
   sd \register, \offset(sp)

@@ -10,7 +10,7 @@
 // The CFA is the caller's stack pointer + 160.
 // fpc is left alone, as the contract says.
 
-#if defined(__s390x__) && defined(__ELF__)
+#if defined(__s390x__) && defined(__ELF__) && !defined(WEFT_UCONTEXT)
 
 // `number` is the register's in call frame information. GNU's assembler does not know it.
 .macro SAVE_FLOAT register, number, offset

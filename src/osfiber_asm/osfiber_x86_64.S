@@ -6,7 +6,7 @@
 // A suspended stack, from its stack pointer upwards: r15 r14 r13 r12 rbx rbp, return address.
 // mxcsr and the x87 control word are left alone, as the contract says.
 
-#if defined(__x86_64__) && defined(__ELF__)
+#if defined(__x86_64__) && defined(__ELF__) && !defined(WEFT_UCONTEXT)
 
 // __CET__: bit 0 indirect branch tracking, bit 1 shadow stacks.
 #if defined(__CET__) && (__CET__ & 1)

@@ -151,6 +151,10 @@ TEST(FiberListTest, SaysWhyThereIsNoBacktrace) {
   EXPECT_EQ(backtraceOf(made, 3),
             "task B (main thread 4711, fiber 3) sleeps, for 1 s\n"
             "  no backtrace could be read\n");
+  made.snapshot.fibers[3].isSwitchedByUcontext = true;
+  EXPECT_EQ(backtraceOf(made, 3),
+            "task B (main thread 4711, fiber 3) sleeps, for 1 s\n"
+            "  no backtrace: this build uses ucontext (WEFT_UCONTEXT)\n");
 }
 
 }  // namespace fiber_list_test

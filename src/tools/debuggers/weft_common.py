@@ -773,6 +773,10 @@ def switch_of(name):
     raise Error("where fibers of %s keep their registers is not known" % name)
 
 
+# At the saved stack pointer, where the build has WEFT_UCONTEXT: kUcontextMark of src/os/osfiber_backend.h.
+UCONTEXT_MARK = int.from_bytes(b"ucontext", "little")
+
+
 def saved_registers(snapshot, fiber):
     """Returns: the registers of a suspended fiber. Raises Error, which says where to look, if it is none."""
     if fiber.state == "idle":
@@ -784,6 +788,8 @@ def saved_registers(snapshot, fiber):
     target, switch = snapshot.target, switch_of(snapshot.target.architecture())
     registers = {name: target.word(fiber.stack_pointer + 8 * i) for i, name in enumerate(switch.saved)}
     registers[switch.pc] = target.code_address(registers[switch.pc])
+    if registers[switch.pc] == 0 and target.word(fiber.stack_pointer) == UCONTEXT_MARK:
+        raise Error("fiber %s has no frames: this build uses ucontext" % fiber.name)
     if registers[switch.pc] == 0:
         raise Error("the stack of fiber %s is not in the core file" % fiber.name)
     registers[switch.sp] = fiber.stack_pointer + switch.size
