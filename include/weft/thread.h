@@ -74,10 +74,10 @@ class WEFT_EXPORT Thread {
       static std::shared_ptr<Policy> spread(const Affinity& affinity,
                                             Allocator* allocator = Allocator::Default);
 
-      // So many threads whose affinities `policy` decides, by their numbers within the group.
+      // Some threads, and who decides their affinities.
       struct Group {
-        std::shared_ptr<Policy> policy;
-        int numThreads = 0;
+        std::shared_ptr<Policy> policy;  // asked by the threads' numbers within the group
+        int numThreads = 0;              // 0: none
       };
 
       // Returns: a policy for the threads of one group after the other. Further threads begin anew.
