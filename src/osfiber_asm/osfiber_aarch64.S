@@ -142,24 +142,9 @@ weft_fiber_call:
   mov x0, x2
   blr x1
   LEAVE_FRAME 160
-  .cfi_restore x19
-  .cfi_restore x20
-  .cfi_restore x21
-  .cfi_restore x22
-  .cfi_restore x23
-  .cfi_restore x24
-  .cfi_restore x25
-  .cfi_restore x26
-  .cfi_restore x27
-  .cfi_restore x28
-  .cfi_restore d8
-  .cfi_restore d9
-  .cfi_restore d10
-  .cfi_restore d11
-  .cfi_restore d12
-  .cfi_restore d13
-  .cfi_restore d14
-  .cfi_restore d15
+.irp register, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, d8, d9, d10, d11, d12, d13, d14, d15
+  .cfi_restore \register
+.endr
   RETURN
   .cfi_endproc
   .size weft_fiber_call, . - weft_fiber_call
@@ -200,14 +185,9 @@ weft_fiber_prepare:
   sub x0, x0, #176
   stp xzr, x17, [x0]
   stp x1, x2, [x0, #16]
-  stp xzr, xzr, [x0, #32]
-  stp xzr, xzr, [x0, #48]
-  stp xzr, xzr, [x0, #64]
-  stp xzr, xzr, [x0, #80]
-  stp xzr, xzr, [x0, #96]
-  stp xzr, xzr, [x0, #112]
-  stp xzr, xzr, [x0, #128]
-  stp xzr, xzr, [x0, #144]
+.irp offset, 32, 48, 64, 80, 96, 112, 128, 144
+  stp xzr, xzr, [x0, #\offset]
+.endr
   ret
   .cfi_endproc
   .size weft_fiber_prepare, . - weft_fiber_prepare

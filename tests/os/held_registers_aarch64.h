@@ -52,158 +52,40 @@ weft_test_hold:
   .cfi_def_cfa_offset 176
   .cfi_rel_offset x29, 0
   .cfi_rel_offset x30, 8
-  stp x19, x20, [sp, 16]
-  .cfi_rel_offset x19, 16
-  .cfi_rel_offset x20, 24
-  stp x21, x22, [sp, 32]
-  .cfi_rel_offset x21, 32
-  .cfi_rel_offset x22, 40
-  stp x23, x24, [sp, 48]
-  .cfi_rel_offset x23, 48
-  .cfi_rel_offset x24, 56
-  stp x25, x26, [sp, 64]
-  .cfi_rel_offset x25, 64
-  .cfi_rel_offset x26, 72
-  stp x27, x28, [sp, 80]
-  .cfi_rel_offset x27, 80
-  .cfi_rel_offset x28, 88
-  stp d8, d9, [sp, 96]
-  .cfi_rel_offset d8, 96
-  .cfi_rel_offset d9, 104
-  stp d10, d11, [sp, 112]
-  .cfi_rel_offset d10, 112
-  .cfi_rel_offset d11, 120
-  stp d12, d13, [sp, 128]
-  .cfi_rel_offset d12, 128
-  .cfi_rel_offset d13, 136
-  stp d14, d15, [sp, 144]
-  .cfi_rel_offset d14, 144
-  .cfi_rel_offset d15, 152
-  str x3, [sp, 160]
-  add x19, x3, 0
-  add x20, x3, 1
-  add x21, x3, 2
-  add x22, x3, 3
-  add x23, x3, 4
-  add x24, x3, 5
-  add x25, x3, 6
-  add x26, x3, 7
-  add x27, x3, 8
-  add x28, x3, 9
+  str x3, [sp, 16]
+.irp n, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28
+  str x\n, [sp, 24 + 8 * (\n - 19)]
+  .cfi_rel_offset x\n, 24 + 8 * (\n - 19)
+  add x\n, x3, \n - 19
+.endr
   add x29, x3, 10
-  add x9, x3, 11
-  fmov d8, x9
-  add x9, x3, 12
-  fmov d9, x9
-  add x9, x3, 13
-  fmov d10, x9
-  add x9, x3, 14
-  fmov d11, x9
-  add x9, x3, 15
-  fmov d12, x9
-  add x9, x3, 16
-  fmov d13, x9
-  add x9, x3, 17
-  fmov d14, x9
-  add x9, x3, 18
-  fmov d15, x9
+.irp n, 8, 9, 10, 11, 12, 13, 14, 15
+  str d\n, [sp, 104 + 8 * (\n - 8)]
+  .cfi_rel_offset d\n, 104 + 8 * (\n - 8)
+  add x9, x3, \n + 3
+  fmov d\n, x9
+.endr
   blr x4
-  ldr x3, [sp, 160]
-  mov x0, 0
-  sub x9, x19, 0
-  eor x9, x9, x3
-  orr x0, x0, x9
-  sub x9, x20, 1
-  eor x9, x9, x3
-  orr x0, x0, x9
-  sub x9, x21, 2
-  eor x9, x9, x3
-  orr x0, x0, x9
-  sub x9, x22, 3
-  eor x9, x9, x3
-  orr x0, x0, x9
-  sub x9, x23, 4
-  eor x9, x9, x3
-  orr x0, x0, x9
-  sub x9, x24, 5
-  eor x9, x9, x3
-  orr x0, x0, x9
-  sub x9, x25, 6
-  eor x9, x9, x3
-  orr x0, x0, x9
-  sub x9, x26, 7
-  eor x9, x9, x3
-  orr x0, x0, x9
-  sub x9, x27, 8
-  eor x9, x9, x3
-  orr x0, x0, x9
-  sub x9, x28, 9
-  eor x9, x9, x3
-  orr x0, x0, x9
+  ldr x3, [sp, 16]
   sub x9, x29, 10
+  eor x0, x9, x3
+.irp n, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28
+  sub x9, x\n, \n - 19
   eor x9, x9, x3
   orr x0, x0, x9
-  fmov x9, d8
-  sub x9, x9, 11
+  ldr x\n, [sp, 24 + 8 * (\n - 19)]
+  .cfi_restore x\n
+.endr
+.irp n, 8, 9, 10, 11, 12, 13, 14, 15
+  fmov x9, d\n
+  sub x9, x9, \n + 3
   eor x9, x9, x3
   orr x0, x0, x9
-  fmov x9, d9
-  sub x9, x9, 12
-  eor x9, x9, x3
-  orr x0, x0, x9
-  fmov x9, d10
-  sub x9, x9, 13
-  eor x9, x9, x3
-  orr x0, x0, x9
-  fmov x9, d11
-  sub x9, x9, 14
-  eor x9, x9, x3
-  orr x0, x0, x9
-  fmov x9, d12
-  sub x9, x9, 15
-  eor x9, x9, x3
-  orr x0, x0, x9
-  fmov x9, d13
-  sub x9, x9, 16
-  eor x9, x9, x3
-  orr x0, x0, x9
-  fmov x9, d14
-  sub x9, x9, 17
-  eor x9, x9, x3
-  orr x0, x0, x9
-  fmov x9, d15
-  sub x9, x9, 18
-  eor x9, x9, x3
-  orr x0, x0, x9
+  ldr d\n, [sp, 104 + 8 * (\n - 8)]
+  .cfi_restore d\n
+.endr
   cmp x0, 0
   cset w0, eq
-  ldp d14, d15, [sp, 144]
-  .cfi_restore d14
-  .cfi_restore d15
-  ldp d12, d13, [sp, 128]
-  .cfi_restore d12
-  .cfi_restore d13
-  ldp d10, d11, [sp, 112]
-  .cfi_restore d10
-  .cfi_restore d11
-  ldp d8, d9, [sp, 96]
-  .cfi_restore d8
-  .cfi_restore d9
-  ldp x27, x28, [sp, 80]
-  .cfi_restore x27
-  .cfi_restore x28
-  ldp x25, x26, [sp, 64]
-  .cfi_restore x25
-  .cfi_restore x26
-  ldp x23, x24, [sp, 48]
-  .cfi_restore x23
-  .cfi_restore x24
-  ldp x21, x22, [sp, 32]
-  .cfi_restore x21
-  .cfi_restore x22
-  ldp x19, x20, [sp, 16]
-  .cfi_restore x19
-  .cfi_restore x20
   ldp x29, x30, [sp], 176
   .cfi_restore x29
   .cfi_restore x30
