@@ -361,7 +361,7 @@ TEST_P(DAGTest, AStoppedRunReturnsAfterTheNodesThatRun) {
       })
       .then([&] { hasBegunLater = true; });
   auto dag = builder.build();
-  schedule([=] {
+  schedule([=]() mutable {
     begun.wait();
     source.request_stop();
     end.signal();

@@ -112,14 +112,14 @@ struct Wait {
   void (*function)();
 };
 struct LockFirst {
-  void operator()() const {
+  void operator()() const WEFT_NO_THREAD_SAFETY_ANALYSIS {
     objects->first.lock();
     objects->automatic.wait();
     objects->second.lock();
   }
 };
 struct LockSecond {
-  void operator()() const {
+  void operator()() const WEFT_NO_THREAD_SAFETY_ANALYSIS {
     objects->second.lock();
     objects->automatic.signal();
     objects->first.lock();
@@ -158,14 +158,14 @@ void placeAndAwait(weft::Scheduler& scheduler, Task task, unsigned worker = 0) {
 }
 
 // `debugged kinds`
-void placeKinds(weft::Scheduler& scheduler) {
+void placeKinds(weft::Scheduler& scheduler) WEFT_NO_THREAD_SAFETY_ANALYSIS {
   objects->sharedLock.lock_shared();
   objects->full.send(1);
   for (const auto wait : {
            +[] { objects->automatic.wait(); },
            +[] { objects->latch.wait(); },
            +[] { objects->barrier.arrive_and_wait(); },
-           +[] { objects->sharedLock.lock(); },
+           +[]() WEFT_NO_THREAD_SAFETY_ANALYSIS { objects->sharedLock.lock(); },
            +[] { objects->full.send(2); },
            +[] { objects->unbuffered.send(1); },
        }) {

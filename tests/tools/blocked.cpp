@@ -14,7 +14,7 @@
 #include "weft/scheduler.h"
 #include "weft/waitgroup.h"
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) WEFT_NO_THREAD_SAFETY_ANALYSIS {
   if (argc > 1 && std::strcmp(argv[1], "wait") == 0) {
     return std::getchar() == EOF ? 0 : 1;
   }
