@@ -76,6 +76,14 @@ add_test(NAME file_by_file
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/file_by_file.py ${PROJECT_SOURCE_DIR} ${CMAKE_CXX_COMPILER})
 set_tests_properties(file_by_file PROPERTIES COST 100 PROCESSORS 2)
 
+# Whether they need of the C library only what musl has. Where libc++ serves, clang can be given musl's headers.
+find_path(WEFT_MUSL_HEADERS features.h PATHS /usr/include/${CMAKE_SYSTEM_PROCESSOR}-linux-musl NO_DEFAULT_PATH)
+if(WEFT_MUSL_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_FLAGS MATCHES "-stdlib=libc\\+\\+")
+  add_test(NAME musl
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/file_by_file.py ${PROJECT_SOURCE_DIR} ${CMAKE_CXX_COMPILER} --musl)
+  set_tests_properties(musl PROPERTIES COST 100 PROCESSORS 2)
+endif()
+
 # Whether the recipes of package managers have weft's options, and the flags of its libraries.
 add_test(NAME recipes
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/recipes.py ${PROJECT_SOURCE_DIR})

@@ -15,6 +15,7 @@
 
 #include "inspect/demangle.h"
 #include "inspect/proc_path.h"
+#include "os/c_library.h"
 
 namespace weft::inline v0_1::detail::inspect {
 namespace {
@@ -89,15 +90,8 @@ std::string_view copyOf(std::string_view text, std::pmr::memory_resource* memory
   return {copy, text.size()};
 }
 
-// Not strerror(), which may take a lock and call malloc.
 void writeSystemError(Text& out, int error) {
-  const char* text = nullptr;
-#ifdef __GLIBC_PREREQ
-#if __GLIBC_PREREQ(2, 32)
-  text = strerrordesc_np(error);
-#endif
-#endif
-  if (text != nullptr) {
+  if (const char* const text = errorText(error); text != nullptr) {
     out << text;
   } else {
     (out << "errno ").decimal(static_cast<uint32_t>(error));

@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -55,10 +56,10 @@ struct SocketCalls {
 struct FileCalls {
   // RWF_NOWAIT: EAGAIN where the call would wait for others or a disk, EOPNOTSUPP where that is unknown.
   static ssize_t readNow(int fd, const iovec* parts, int count, int64_t offset) {
-    return ::preadv2(fd, parts, count, offset, RWF_NOWAIT);
+    return callNow(SYS_preadv2, fd, parts, count, offset);
   }
   static ssize_t writeNow(int fd, const iovec* parts, int count, int64_t offset) {
-    return ::pwritev2(fd, parts, count, offset, RWF_NOWAIT);
+    return callNow(SYS_pwritev2, fd, parts, count, offset);
   }
   static ssize_t readBlocking(int fd, const iovec* parts, int count, int64_t offset) {
     return offset < 0 ? ::readv(fd, parts, count) : ::preadv(fd, parts, count, offset);
@@ -73,6 +74,16 @@ struct FileCalls {
   static int flags(int fd) { return ::fcntl(fd, F_GETFL); }
   static int setFlags(int fd, int flags) { return ::fcntl(fd, F_SETFL, flags); }
   static int status(int fd, struct stat* result) { return ::fstat(fd, result); }
+
+ private:
+  // The calls themselves, as musl has no function for them before its version 1.2.5.
+  static ssize_t callNow(long call, int fd, const iovec* parts, int count, int64_t offset) {
+    constexpr int kNoWait = 8;  // RWF_NOWAIT
+    const auto position = static_cast<uint64_t>(offset);
+    // A kernel of 32 bits takes half of the position from each word. Others find all of it in the first.
+    return ::syscall(call, fd, parts, count, static_cast<unsigned long>(position),
+                     static_cast<unsigned long>(position >> 32), kNoWait);
+  }
 };
 
 struct WaitCalls {

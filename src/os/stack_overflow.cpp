@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -121,8 +122,8 @@ void disableOverflowHandler() noexcept {
 namespace {
 
 size_t signalStackSize() {
-  const long minimum = sysconf(_SC_SIGSTKSZ);  // grows with the processor's registers
-  return alignUp(std::max(kSignalStackSize, minimum > 0 ? static_cast<size_t>(minimum) : 0), pageSize());
+  const size_t frame = getauxval(AT_MINSIGSTKSZ);  // grows with the processor's registers; 0: unknown
+  return alignUp(std::max(kSignalStackSize, 4 * frame), pageSize());
 }
 
 // Mapped signal stacks that no thread uses, kept since unmapping interrupts every processor of the process.

@@ -30,13 +30,27 @@ class CpuMask {
   // Returns: whether the system told which processors the calling thread may use.
   bool readFromThread() noexcept { return ::sched_getaffinity(0, sizeof(words_), words_) == 0; }
 
-  int setIn(pthread_attr_t& attributes) const noexcept {
-    return ::pthread_attr_setaffinity_np(&attributes, sizeof(words_), words_);
-  }
-
-  // Undoes setIn(): threads inherit again.
-  void clearIn(pthread_attr_t& attributes) const noexcept {
-    ::pthread_attr_setaffinity_np(&attributes, 0, words_);
+  // Calls create(), which starts a thread with `attributes`: it may use the processors of this mask only.
+  // Returns: the error of create(), or EINVAL where the process may use none of the processors.
+  template <class Create>
+  int startWith([[maybe_unused]] pthread_attr_t& attributes, Create&& create) const noexcept {
+#if defined(__GLIBC__)
+    int error = ::pthread_attr_setaffinity_np(&attributes, sizeof(words_), words_);
+    error = error == 0 ? create() : error;
+    ::pthread_attr_setaffinity_np(&attributes, 0, words_);  // threads inherit again
+#else
+    // Without that call: a thread inherits the mask of its creator.
+    CpuMask own;
+    const bool isKnown = own.readFromThread();
+    if (::sched_setaffinity(0, sizeof(words_), words_) != 0) {
+      return errno;
+    }
+    const int error = create();
+    if (isKnown) {
+      ::sched_setaffinity(0, sizeof(words_), own.words_);
+    }
+#endif
+    return error;
   }
 
   void add(size_t cpu) noexcept {
@@ -247,12 +261,10 @@ int NativeThread::start(void (*entry)(void*), void* argument, const Options& opt
   const auto create = [&] { return ::pthread_create(&handle_, &attributes.value, &NativeThread::run, this); };
   CpuMask mask;
   const bool hasMask = needsMask(options.affinity, mask);
-  error = hasMask ? mask.setIn(attributes.value) : 0;
-  error = error == 0 ? create() : error;
+  error = hasMask ? mask.startWith(attributes.value, create) : create();
   if (hasMask && error == EINVAL) {
     WEFT_WARN("thread %s: this process may use no processor of the thread's affinity, which is ignored.",
               name_);
-    mask.clearIn(attributes.value);
     error = create();
   }
   joinable_ = error == 0;

@@ -3,9 +3,6 @@
 
 #include "tools/observed.h"
 
-#include <signal.h>
-#include <string.h>
-
 #include <algorithm>
 #include <set>
 
@@ -13,6 +10,7 @@
 #include "inspect/snapshot_reader.h"
 #include "inspect/text.h"
 #include "inspect/unwinder.h"
+#include "os/c_library.h"
 #include "os/registers.h"
 #include "tools/command.h"
 #include "tools/output.h"
@@ -22,7 +20,7 @@ namespace weft::inline v0_1::detail::tools {
 namespace {
 
 std::string signalName(int32_t signal) {
-  const char* const name = sigabbrev_np(signal);
+  const char* const name = signalAbbreviation(signal);
   return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
 }
 

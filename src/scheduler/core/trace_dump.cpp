@@ -18,6 +18,7 @@
 #include "inspect/images.h"
 #include "inspect/recording.h"
 #include "inspect/timeline_file.h"
+#include "os/c_library.h"
 #include "os/environment.h"
 #include "scheduler/core/own_process.h"
 #include "scheduler/core/trace_triggers.h"
@@ -75,8 +76,9 @@ class TraceDump {
   }
 
   void failBySystem(const char* what, int error) const {
+    const char* const text = errorText(error);
     WEFT_WARN("%s%s%s: %s (%s). Choose a path that can be written.", before_, path_, after_, what,
-              strerrordesc_np(error));
+              text != nullptr ? text : "unknown error");
   }
   void fail(const char* why) const {
     WEFT_WARN("%s%s%s: there is no file: %s.", before_, path_, after_, why);
