@@ -18,7 +18,6 @@ namespace weft::inline v0_1::detail::inspect {
 namespace {
 
 static_assert(PT_NOTE == 4);
-constexpr unsigned char kByteOrder = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
 constexpr size_t kNested = 16;  // symbols before an address that may cover it
 
 // Returns: the string that begins there and has its end in `strings`; else an empty one.

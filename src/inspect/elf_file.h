@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <elf.h>
+
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
@@ -13,6 +16,10 @@
 #include "inspect/memory.h"
 
 namespace weft::inline v0_1::detail::inspect {
+
+// The order of bytes of this processor, as the header of a file tells it.
+inline constexpr unsigned char kByteOrder =
+    std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
 
 // An ELF file of 64 bits, in the byte order of this machine: a program, a shared library or a core file. It
 // is mapped, and each offset in it is checked before use, so a file that is damaged gives less, and no fault.

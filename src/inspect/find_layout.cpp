@@ -7,19 +7,19 @@
 
 #include <cstring>
 
+#include "inspect/elf_file.h"
 #include "inspect/layout.h"
 
 // Nothing that is read here is believed: a count that makes no sense ends the search.
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
-constexpr uint64_t kImagePage = 4096;
 constexpr unsigned kMostSegments = 256;
 constexpr unsigned kMostNotes = 256;
 
 bool isReadable(const Elf64_Ehdr& header) {
   return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
-         header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_phentsize == sizeof(Elf64_Phdr) &&
+         header.e_ident[EI_DATA] == kByteOrder && header.e_phentsize == sizeof(Elf64_Phdr) &&
          header.e_phnum <= kMostSegments;
 }
 
@@ -61,7 +61,7 @@ Address findTable(const Memory& memory, Address begin) {
       return 0;
     }
     if (segment.p_type == PT_LOAD) {
-      bias = begin - (segment.p_vaddr & ~(kImagePage - 1));
+      bias = begin - (segment.p_vaddr - segment.p_offset);  // the file begins with the header
       hasBias = true;
     }
   }

@@ -20,7 +20,6 @@
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
-constexpr Address kSmallestPage = 4096;
 constexpr size_t kLine = size_t{16} << 10;  // a path has at most 4 KiB, and 16 KiB with all bytes escaped
 constexpr std::string_view kKernelCode = "[vdso]";
 
@@ -139,7 +138,7 @@ void Images::addLine(std::string_view line) {
 void Images::add(Address begin, Address end, uint64_t fileOffset, std::string_view path, bool mayOpen) {
   Image* last = images_.empty() ? nullptr : &images_.back();
   const bool isSamePage = fileOffset == 0 && lastOffset_ == 0 && last != nullptr && last->end == begin &&
-                          begin - lastBegin_ == kSmallestPage;
+                          begin - lastBegin_ == pageSize_;
   if (last != nullptr && last->path == path && (isSamePage || fileOffset > 0) && fileOffset >= lastOffset_) {
     last->end = end;
   } else {
@@ -284,11 +283,12 @@ void Images::noteError(int error) {
   }
 }
 
-// Where the first mapping lies, less where the file wants what begins there.
+// Where the first mapping lies, less where the file wants what begins there. The page in which a segment
+// begins is mapped whole.
 Address Images::biasOf(const Image& image) const {
   for (uint64_t i = 0; i < image.file->numSegments(); ++i) {
     const ElfFile::Segment loaded = image.file->segment(i);
-    const uint64_t first = loaded.offset & ~(kSmallestPage - 1);
+    const uint64_t first = loaded.offset & ~(pageSize_ - 1);
     if (loaded.type == PT_LOAD && image.fileOffset >= first &&
         image.fileOffset - first < loaded.offset - first + loaded.fileSize) {
       return image.begin - image.fileOffset - (loaded.address - loaded.offset);

@@ -13,6 +13,7 @@
 #include "inspect/elf_file.h"
 #include "inspect/memory.h"
 #include "inspect/text.h"
+#include "os/system_page_size.h"
 
 namespace weft::inline v0_1::detail::inspect {
 
@@ -39,13 +40,16 @@ struct CodePlace {
 // The code of an observed process. Opens each file at its first use.
 class Images {
  public:
-  explicit Images(std::pmr::memory_resource* memory) : memory_(memory), images_(memory) {}
+  explicit Images(std::pmr::memory_resource* memory)
+      : memory_(memory), pageSize_(systemPageSize()), images_(memory) {}
   ~Images();
   Images(const Images&) = delete;
   Images& operator=(const Images&) = delete;
 
   // Reads /proc/PID/maps. Returns: whether it could be read.
   [[nodiscard]] bool readMaps(int processId);
+  // Sets the size of the process's pages, a power of two. Unless told, it is that of this system.
+  void setPageSize(Address bytes) { pageSize_ = bytes; }
   // Adds a mapping, of a core file. Requires: mappings come by growing addresses, before the first find().
   // `mayOpen`: false, if the file at that path is not the one that was mapped. It then has no names.
   void add(Address begin, Address end, uint64_t fileOffset, std::string_view path, bool mayOpen = true);
@@ -88,6 +92,7 @@ class Images {
   Address biasOf(const Image& image) const;
 
   std::pmr::memory_resource* const memory_;
+  Address pageSize_;
   int processId_ = 0;               // 0: of a core file
   std::pmr::vector<Image> images_;  // by their addresses
   Address lastBegin_ = 0;           // of the mapping that was added last

@@ -4,14 +4,16 @@
 #include "weft/memory.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
+#include "os/fake_page_size.h"
+#include "os/system_page_size.h"
 #include "weft/debug.h"
 #include "weft/sanitizers.h"
 
@@ -121,6 +123,9 @@ union Immortal {
 
 constinit Immortal immortal;
 
+// 0: not asked for yet. relaxed: each thread that finds 0 is told the same by the system.
+constinit std::atomic<size_t> knownPageSize{0};
+
 template <class Stats, class Usage>
 size_t sumOf(const Stats& byUsage, size_t Usage::* field) {
   size_t sum = 0;
@@ -137,7 +142,11 @@ constinit Allocator* Allocator::Default = &immortal.allocator;
 Allocator::~Allocator() = default;
 
 size_t pageSize() noexcept {
-  static const size_t size = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  size_t size = knownPageSize.load(std::memory_order_relaxed);
+  if (size == 0) [[unlikely]] {
+    size = detail::systemPageSize();
+    knownPageSize.store(size, std::memory_order_relaxed);
+  }
   return size;
 }
 
@@ -189,6 +198,9 @@ size_t TrackedAllocator::Stats::numAllocations() const noexcept { return sumOf(b
 size_t TrackedAllocator::Stats::bytesAllocated() const noexcept { return sumOf(byUsage, &UsageStats::bytes); }
 
 namespace detail {
+
+// relaxed: tests set it while no other thread runs.
+void setPageSize(size_t bytes) noexcept { knownPageSize.store(bytes, std::memory_order_relaxed); }
 
 size_t allocationBytes(size_t size, size_t count) {
   size_t bytes = 0;

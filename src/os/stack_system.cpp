@@ -208,9 +208,13 @@ uint32_t valgrindRegister([[maybe_unused]] const Stack& stack) noexcept {
 
 void valgrindForget([[maybe_unused]] uint32_t id) noexcept { VALGRIND_STACK_DEREGISTER(id); }
 
-// Frames up to 64 KiB cannot step over it. It has an odd number of pages, as have a stack and its guard
-// together: otherwise the tops of all stacks would share few entries of the TLB, chosen by the last bits.
-size_t StackPool::guardSize() noexcept { return alignUp(size_t{64} * 1024, pageSize()) + pageSize(); }
+// Frames up to 64 KiB cannot step over it. It has an odd number of pages, so that a stack of an even number
+// has an odd one with its guard: otherwise the tops of all stacks would share few entries of the TLB, chosen
+// by the last bits.
+size_t StackPool::guardSize() noexcept {
+  const size_t page = pageSize();
+  return (((size_t{64} * 1024 + page - 1) / page + 1) | 1) * page;
+}
 
 constinit StackSystem stackSystem = {
     .map = mapPages,

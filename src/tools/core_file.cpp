@@ -11,11 +11,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <set>
 #include <string_view>
 
+#include "inspect/elf_file.h"
 #include "os/registers.h"
 #include "tools/command.h"
 #include "tools/same_file.h"
@@ -60,9 +62,11 @@ void checkKind(const std::string& path, const Elf64_Ehdr& header) {
   if (header.e_ident[EI_CLASS] != ELFCLASS64) {
     throw Failure(path + " is of a 32-bit process, for which there is no weft");
   }
-  if (header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != processor::kElfMachine) {
-    throw Failure(path + " comes from a machine of another kind (ELF machine " +
-                  std::to_string(header.e_machine) + "): run the `weft` of such a machine");
+  const bool isOwnOrder = header.e_ident[EI_DATA] == inspect::kByteOrder;
+  if (!isOwnOrder || header.e_machine != processor::kElfMachine) {
+    const unsigned machine = isOwnOrder ? header.e_machine : __builtin_bswap16(header.e_machine);
+    throw Failure(path + " comes from a machine of another kind (ELF machine " + std::to_string(machine) +
+                  "): run the `weft` of such a machine");
   }
   if (header.e_type != ET_CORE) {
     throw Failure(path +
@@ -198,6 +202,7 @@ void CoreFile::readMappings(Bytes content) {
   if (!getAt(content, 0, header) || header.count > content.size() / sizeof entry) {
     return;
   }
+  pageSize_ = std::has_single_bit(header.pageSize) ? header.pageSize : pageSize_;
   uint64_t name = sizeof header + header.count * sizeof entry;
   for (uint64_t i = 0; i < header.count && name < content.size(); ++i) {
     const auto* text = reinterpret_cast<const char*>(content.data() + name);

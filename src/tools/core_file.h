@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "inspect/memory.h"
+#include "os/system_page_size.h"
 
 namespace weft::inline v0_1::detail::tools {
 
@@ -49,6 +50,7 @@ class CoreFile final : public inspect::Memory {
 
   const std::vector<Mapping>& mappings() const { return mappings_; }
   const std::vector<Thread>& threads() const { return threads_; }  // the one that ended the process first
+  uint64_t pageSize() const { return pageSize_; }                  // of the process's machine
   int32_t processId() const { return processId_; }
   int32_t signal() const { return signal_; }  // that ended the process, or 0
   // Those of return addresses that may hold a signature; 0: none.
@@ -79,6 +81,7 @@ class CoreFile final : public inspect::Memory {
   std::vector<Mapping> mappings_;
   std::vector<Thread> threads_;
   std::map<std::string, MappedFile> files_;  // that have not changed
+  uint64_t pageSize_ = systemPageSize();
   int32_t processId_ = 0;
   int32_t signal_ = 0;
   inspect::Address signatureBits_ = 0;

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "inspect/proc_path.h"
+#include "os/system_page_size.h"
 #include "tools/command.h"
 #include "tools/process_status.h"
 
@@ -62,7 +63,7 @@ std::unique_ptr<ModuleFile> ModuleFile::open(const std::string& path) {
     }
     if (segment.p_type == PT_LOAD) {
       if (module->segments_.empty()) {
-        module->base_ = segment.p_vaddr & ~uint64_t{0xfff};
+        module->base_ = segment.p_vaddr & ~uint64_t{systemPageSize() - 1};
       }
       module->isWhole_ = module->isWhole_ && hasPart(fileSize, segment.p_offset, segment.p_filesz);
       module->segments_.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz});

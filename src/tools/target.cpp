@@ -219,6 +219,7 @@ void Target::addKernelCode() {
 void Target::openCore(const std::string& path) {
   files_.emplace();
   core_.emplace(path);
+  files_->images.setPageSize(core_->pageSize());
   processId_ = core_->processId();
   const std::vector<std::string> changed = core_->changedFiles();
   for (const CoreFile::Mapping& each : core_->mappings()) {

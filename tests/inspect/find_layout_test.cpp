@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <elf.h>
 #include <sys/uio.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -14,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "inspect/elf_file.h"
 #include "inspect/layout.h"
 #include "waiting_program.h"
 
@@ -94,6 +97,39 @@ TEST(FindLayoutTest, FindsTheTableInASharedLibrary) {
 TEST(FindLayoutTest, FindsNoneWhereThereIsNoImage) {
   EXPECT_EQ(findTable(Bytes(""), 0), 0u);
   EXPECT_EQ(findTable(Bytes(std::string(4096, '\x7f')), 0), 0u);
+}
+
+// As on a system with pages of 64 KiB, where the first mapping begins before the first segment.
+TEST(FindLayoutTest, FindsTheTableIfTheFirstSegmentBeginsWithinAPage) {
+  struct {
+    Elf64_Ehdr header{};
+    Elf64_Phdr segments[2]{};
+    char unused[0x2000]{};
+    Elf64_Nhdr note{sizeof kLayoutNoteName, sizeof(int32_t), kLayoutNoteType};
+    char name[sizeof kLayoutNoteName]{};
+    alignas(4) int32_t distance = 0x100;
+  } bytes;
+  using File = decltype(bytes);
+  std::memcpy(bytes.header.e_ident, ELFMAG, SELFMAG);
+  bytes.header.e_ident[EI_CLASS] = ELFCLASS64;
+  bytes.header.e_ident[EI_DATA] = kByteOrder;
+  bytes.header.e_phoff = offsetof(File, segments);
+  bytes.header.e_phentsize = sizeof bytes.segments[0];
+  bytes.header.e_phnum = 2;
+  bytes.segments[0] = {PT_LOAD, PF_R, 0x2000, 0x42000, 0, 0x1000, 0x1000, 0x10000};
+  const uint64_t note = offsetof(File, note);
+  bytes.segments[1] = {PT_NOTE, PF_R, note, 0x40000 + note, 0, sizeof bytes - note, sizeof bytes - note, 4};
+  std::memcpy(bytes.name, kLayoutNoteName, sizeof kLayoutNoteName);
+  const Bytes memory(std::string(reinterpret_cast<const char*>(&bytes), sizeof bytes));
+  EXPECT_EQ(findTable(memory, 0), offsetof(File, distance) + 0x100);
+}
+
+TEST(FindLayoutTest, FindsNoneInAFileOfTheOtherOrderOfBytes) {
+  std::ifstream file(pathOf("layout_pie"), std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  EXPECT_NE(findTable(Bytes(bytes), 0), 0u);
+  bytes[EI_DATA] = static_cast<char>(ELFDATA2LSB + ELFDATA2MSB - kByteOrder);
+  EXPECT_EQ(findTable(Bytes(bytes), 0), 0u);
 }
 
 // Each byte of the headers is changed in turn, and the file is cut at each length.

@@ -6,7 +6,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <fstream>
 #include <memory_resource>
 #include <string>
 #include <string_view>
@@ -15,6 +18,7 @@
 #include "inspect/demangle.h"
 #include "inspect/images.h"
 #include "inspect/text.h"
+#include "temporary_folder.h"
 
 // What code lies where, and how it is called.
 
@@ -150,6 +154,48 @@ TEST(ImagesTest, MappingsOfAFileAreOneImage) {
   EXPECT_EQ(images.find(0xb000), &images.all()[2]);
   EXPECT_EQ(images.find(0x7000), nullptr);
   EXPECT_EQ(written(images.place(0x9010)), "(b+0x1010)");
+}
+
+TEST(ImagesTest, MappingsThatShareAPageOfTheProcessAreOneImage) {
+  Arena arena;
+  Images images(&arena);
+  images.setPageSize(0x10000);
+  images.add(0x10000, 0x20000, 0, "/a");
+  images.add(0x20000, 0x30000, 0, "/a");  // its parts share a page
+  images.add(0x50000, 0x52000, 0, "/b");
+  images.add(0x52000, 0x54000, 0, "/b");  // no page of the process is so small
+  EXPECT_EQ(images.all().size(), 3u);
+  EXPECT_EQ(images.find(0x20000), &images.all()[0]);
+}
+
+// A file of headers alone, whose first segment begins in the middle of a large page.
+TEST(ImagesTest, AnAddressOfAFileDependsOnThePagesOfTheProcess) {
+  struct {
+    Elf64_Ehdr header{};
+    Elf64_Phdr segment{};
+  } bytes;
+  std::memcpy(bytes.header.e_ident, ELFMAG, SELFMAG);
+  bytes.header.e_ident[EI_CLASS] = ELFCLASS64;
+  bytes.header.e_ident[EI_DATA] = weft::detail::inspect::kByteOrder;
+  bytes.header.e_phoff = offsetof(decltype(bytes), segment);
+  bytes.header.e_phentsize = sizeof bytes.segment;
+  bytes.header.e_phnum = 1;
+  bytes.segment = {PT_LOAD, PF_R, 0x3000, 0x43000, 0, 0x1000, 0x1000, 0x10000};
+  const weft::tests::TemporaryFolder folder;
+  const std::string path = folder.path() + "/headers";
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+  // What the system maps of it, where pages have 4, 16 and 64 KiB. The begin of the file lies at 0x700000.
+  for (const Address page : {0x1000, 0x4000, 0x10000}) {
+    Arena arena;
+    Images images(&arena);
+    images.setPageSize(page);
+    const Address offset = 0x3000 & ~(page - 1);
+    images.add(0x700000 + offset, 0x704000, offset, path);
+    const Image* const image = images.find(0x703000);
+    ASSERT_NE(image, nullptr);
+    ASSERT_NE(image->file, nullptr);
+    EXPECT_EQ(image->bias + 0x43000, 0x703000u) << page;
+  }
 }
 
 TEST(ImagesTest, ASubstituteIsOpenedInPlaceOfTheFile) {

@@ -22,8 +22,10 @@
 #include <string_view>
 #include <vector>
 
+#include "inspect/elf_file.h"
 #include "inspect/find_layout.h"
 #include "inspect/layout.h"
+#include "os/system_page_size.h"
 #include "temporary_folder.h"
 #include "tools/command.h"
 
@@ -49,7 +51,7 @@ class Core {
   Core() {
     std::memcpy(header.e_ident, ELFMAG, SELFMAG);
     header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
+    header.e_ident[EI_DATA] = inspect::kByteOrder;
     header.e_type = ET_CORE;
     header.e_machine = machineOfThisProgram();
     header.e_phoff = sizeof header;
@@ -170,6 +172,22 @@ TEST_F(CoreFileTest, TellsWhichBitsOfReturnAddressesAreSigned) {
   EXPECT_EQ(bitsOf(core), 0x007f000000000000u);
 }
 
+TEST_F(CoreFileTest, TellsThePagesOfTheProcess) {
+  Core core;
+  core.addThread(41, SIGABRT);
+  core.addSegment(0x12000, "data", 4);
+  EXPECT_EQ(CoreFile(write("none", core.bytes())).pageSize(), weft::detail::systemPageSize());
+  uint64_t words[] = {1, 0x10000, 0x40000, 0x50000, 2};
+  core.addNote(NT_FILE, bytesOf(words) + "/nowhere" + '\0');
+  const CoreFile large(write("large", core.bytes()));
+  EXPECT_EQ(large.pageSize(), 0x10000u);
+  ASSERT_EQ(large.mappings().size(), 1u);
+  EXPECT_EQ(large.mappings()[0].fileOffset, 0x20000u);
+  words[1] = 5000;  // of no system
+  core.addNote(NT_FILE, bytesOf(words) + "/nowhere" + '\0');
+  EXPECT_EQ(CoreFile(write("odd", core.bytes())).pageSize(), 0x10000u);
+}
+
 TEST_F(CoreFileTest, TellsTheProcessAndItsThreads) {
   const CoreFile core(write("core", makeCore("/nowhere").bytes()));
   EXPECT_EQ(core.processId(), 40);
@@ -213,7 +231,7 @@ std::string programOf(const std::string& buildId, uint64_t sections, const std::
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_DATA] = inspect::kByteOrder;
   header.e_type = ET_DYN;
   header.e_phoff = sizeof header;
   header.e_phentsize = sizeof(Elf64_Phdr);
@@ -261,6 +279,9 @@ TEST_F(CoreFileTest, SaysWhyAFileIsNoCoreFileThatItReads) {
   EXPECT_NE(failureOf(core.bytes()).find("is a program or a library"), std::string::npos);
   core.header.e_machine = EM_SPARC;
   EXPECT_NE(failureOf(core.bytes()).find("a machine of another kind (ELF machine 2)"), std::string::npos);
+  core.header.e_ident[EI_DATA] = ELFDATA2LSB + ELFDATA2MSB - inspect::kByteOrder;
+  core.header.e_machine = __builtin_bswap16(EM_S390);
+  EXPECT_NE(failureOf(core.bytes()).find("a machine of another kind (ELF machine 22)"), std::string::npos);
   core.header.e_ident[EI_CLASS] = ELFCLASS32;
   EXPECT_NE(failureOf(core.bytes()).find("of a 32-bit process"), std::string::npos);
   EXPECT_THROW(CoreFile{"/nowhere/at/all"}, Failure);
