@@ -361,11 +361,12 @@ bool Unwinder::step(const Row& row, const StackCopy& stack, Registers& registers
   // Only what calls nothing may have no frame, and only where its return address is in a register.
   const bool mayLackFrame = registers.isInterrupted && row.returnRegister != Registers::kPc;
   const Address stackPointer = registers.values[Registers::kStackPointer];
-  if (cfa < stackPointer || (cfa == stackPointer && !mayLackFrame)) {
+  const Address callersStackPointer = cfa - processor::kBelowCfa;
+  if (callersStackPointer < stackPointer || (callersStackPointer == stackPointer && !mayLackFrame)) {
     return false;  // a stack that does not end
   }
   const Registers old = registers;
-  registers.set(Registers::kStackPointer, cfa);
+  registers.set(Registers::kStackPointer, callersStackPointer);
   for (size_t i = 0; i < row.numRules; ++i) {
     const Rule& rule = row.rules[i];
     if (rule.kind == Kind::Undefined) {

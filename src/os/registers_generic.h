@@ -25,6 +25,7 @@ inline constexpr size_t kPc = 2;
 inline constexpr uint8_t kLink = kNoNumber;
 inline constexpr uint8_t kSuspended[] = {kPc};
 inline constexpr size_t kSuspendedSize = sizeof(uint64_t);
+inline constexpr size_t kBelowCfa = 0;  // from the caller's stack pointer to the canonical frame address
 inline constexpr std::array<uint8_t, 0> kInUserRegs{};
 inline constexpr uint64_t kSampled = 0;
 inline constexpr std::array<uint8_t, 0> kInSample{};

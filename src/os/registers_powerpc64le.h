@@ -32,6 +32,7 @@ inline constexpr auto kSuspended = [] {
   return numbers;
 }();
 inline constexpr size_t kSuspendedSize = 512;
+inline constexpr size_t kBelowCfa = 0;  // from the caller's stack pointer to the canonical frame address
 inline constexpr size_t kWatchAt = 32;  // from the stack pointer of weft_call_watched
 // The members of the system's pt_regs: the pc, then msr, orig_gpr3 and ctr, then the link register.
 inline constexpr uint8_t kInUserRegs[] = {

@@ -24,7 +24,8 @@ inline constexpr uint8_t kLink = 1;  // where a call leaves its return address
 // to what was in ra.
 inline constexpr uint8_t kSuspended[] = {8, kPc, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27};
 inline constexpr size_t kSuspendedSize = 208;
-inline constexpr size_t kWatchAt = 0;  // from the stack pointer of weft_call_watched
+inline constexpr size_t kBelowCfa = 0;  // from the caller's stack pointer to the canonical frame address
+inline constexpr size_t kWatchAt = 0;   // from the stack pointer of weft_call_watched
 // The members of the system's user_regs_struct, whose first is the pc.
 inline constexpr uint8_t kInUserRegs[] = {kPc, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                           16,  17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};

@@ -24,6 +24,8 @@ inline constexpr uint8_t kLink = 14;  // where a call leaves its return address
 // needs, are other values.
 inline constexpr uint8_t kSuspended[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, kPc};
 inline constexpr size_t kSuspendedSize = 0;  // the registers lie in the caller's frame
+// From the caller's stack pointer to the canonical frame address: where a callee may save registers.
+inline constexpr size_t kBelowCfa = 160;
 // From what the unwinder takes for the stack pointer of weft_call_watched: behind the 160 bytes of its
 // callees.
 inline constexpr size_t kWatchAt = 0;

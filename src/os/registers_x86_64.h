@@ -23,7 +23,8 @@ inline constexpr uint8_t kLink = kNoNumber;  // a call leaves its return address
 // What weft_fiber_switch saves, from the stack pointer upwards.
 inline constexpr uint8_t kSuspended[] = {15, 14, 13, 12, 3, 6, kPc};
 inline constexpr size_t kSuspendedSize = 56;
-inline constexpr size_t kWatchAt = 0;  // from the stack pointer of weft_call_watched
+inline constexpr size_t kBelowCfa = 0;  // from the caller's stack pointer to the canonical frame address
+inline constexpr size_t kWatchAt = 0;   // from the stack pointer of weft_call_watched
 // The members of the system's user_regs_struct.
 inline constexpr uint8_t kInUserRegs[] = {15, 14, 13, 12, 6, 3,         11,  10,        9,         8,
                                           0,  2,  1,  4,  5, kNoNumber, kPc, kNoNumber, kNoNumber, 7};
