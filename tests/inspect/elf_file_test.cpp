@@ -189,8 +189,11 @@ uint64_t readAll(const void* bytes, size_t size) {
   return sum;
 }
 
-// A small file of code: a sanitizer's would be large.
-std::vector<char> smallFile() { return contentOf("/lib/x86_64-linux-gnu/libdl.so.2"); }
+// A small file of code: a sanitizer's would be large. None, where its order of bytes is another one.
+std::vector<char> smallFile() {
+  const bool isReadable = weft::detail::inspect::kByteOrder == ELFDATA2LSB;
+  return isReadable ? contentOf("/lib/x86_64-linux-gnu/libdl.so.2") : std::vector<char>();
+}
 
 TEST(ElfFileTest, AFileThatIsCutGivesNoFault) {
   const std::vector<char> whole = smallFile();

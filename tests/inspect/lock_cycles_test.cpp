@@ -41,7 +41,7 @@ Cycles cyclesOf(const HandMade& made) {
   for (size_t i = 0; i < found.size(); ++i) {
     cycles.emplace_back(found[i].begin(), found[i].end());
   }
-  std::ranges::sort(cycles);
+  std::ranges::sort(cycles, {}, [](const std::vector<uint32_t>& cycle) { return cycle.front(); });
   return cycles;
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -95,6 +96,10 @@ struct MadeRecording {
       const size_t length = std::min<size_t>(text.size(), 15);
       std::memcpy(bytes + 1, text.data(), length);
       std::memcpy(words, bytes, sizeof words);
+      if constexpr (std::endian::native == std::endian::big) {  // the kind is the lowest byte of a head
+        words[0] = __builtin_bswap64(words[0]);
+        words[1] = __builtin_bswap64(words[1]);
+      }
       recording.threads.back().events.push_back({words[0], words[1]});
       isEnded = length < 15;
       text.remove_prefix(length);

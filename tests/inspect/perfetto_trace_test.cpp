@@ -38,7 +38,11 @@ std::string fieldsOf(std::string_view bytes, const std::string& way) {
     if (key % 8 == 0) {
       text += ':' + std::to_string(reader.unsignedLeb());
     } else if (key % 8 == 1) {
-      text += '#' + std::to_string(reader.get<uint64_t>());
+      uint64_t number = 0;
+      for (int i = 0; i < 8; ++i) {  // the lowest byte comes first
+        number |= uint64_t{reader.get<uint8_t>()} << 8 * i;
+      }
+      text += '#' + std::to_string(number);
     } else {
       const uint64_t size = reader.unsignedLeb();
       const auto* begin = reinterpret_cast<const char*>(reader.bytes());

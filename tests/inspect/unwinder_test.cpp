@@ -9,6 +9,7 @@
 #include <unwind.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -391,13 +392,14 @@ Address valueOf(std::initializer_list<unsigned char> operations) {
 }
 
 TEST_F(UnwinderTest, ExpressionsOfCallFrameInformation) {
-  EXPECT_EQ(valueOf({}), 0x1018u);                               // the CFA
-  EXPECT_EQ(valueOf({kSpPlus, 0x08, 0x06}), 22u);                // 8, deref
-  EXPECT_EQ(valueOf({kSpPlus, 0x78}), 0xff8u);                   // -8
-  EXPECT_EQ(valueOf({0x3c, 0x09, 0xff, 0x22}), 11u);             // lit12, const1s -1, plus
-  EXPECT_EQ(valueOf({0x3c, 0x23, 0x80, 0x01}), 140u);            // lit12, plus_uconst 128
-  EXPECT_EQ(valueOf({0x33, 0x32, 0x24, 0x35, 0x21}), 13u);       // lit3, lit2, shl, lit5, or
-  EXPECT_EQ(valueOf({0x33, 0x28, 0x01, 0x00, 0x96, 0x37}), 7u);  // lit3, bra over a nop, lit7
+  EXPECT_EQ(valueOf({}), 0x1018u);                          // the CFA
+  EXPECT_EQ(valueOf({kSpPlus, 0x08, 0x06}), 22u);           // 8, deref
+  EXPECT_EQ(valueOf({kSpPlus, 0x78}), 0xff8u);              // -8
+  EXPECT_EQ(valueOf({0x3c, 0x09, 0xff, 0x22}), 11u);        // lit12, const1s -1, plus
+  EXPECT_EQ(valueOf({0x3c, 0x23, 0x80, 0x01}), 140u);       // lit12, plus_uconst 128
+  EXPECT_EQ(valueOf({0x33, 0x32, 0x24, 0x35, 0x21}), 13u);  // lit3, lit2, shl, lit5, or
+  constexpr bool kIsBig = std::endian::native == std::endian::big;
+  EXPECT_EQ(valueOf({0x33, 0x28, !kIsBig, kIsBig, 0x96, 0x37}), 7u);  // lit3, bra over a nop, lit7
   // What linkers write for .plt of x86-64: sp + 8 + ((pc & 15) >= 11) * 8.
   EXPECT_EQ(
       valueOf({kSpPlus, 0x08, kRegisterPlus, Registers::kPc, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22}),
