@@ -109,6 +109,22 @@ if(WEFT_STRESS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set_source_files_properties(parallel/parallel_reduce_test.cpp PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
 endif()
 
+# Pages of 16 and 64 KiB, which some systems for this processor have. Static: in what a loader has mapped the emulator then refuses
+# the program's memory to system calls. It gives the system's own /proc/self/pagemap, where the high water mark of a stack comes from.
+if(CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  set(files os/osfiber_test os/osfiber_exceptions_test os/osfiber_frames_test os/memory_test os/stack_pool_test os/page_size_test
+    scheduler/fiber_test)
+  list(TRANSFORM files REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1.cpp")
+  weft_unit_program(large_pages os ${files})
+  set_target_properties(large_pages PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  target_link_options(large_pages PRIVATE -static)
+  foreach(bytes IN ITEMS 16384 65536)
+    add_test(NAME pages_of_${bytes} COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:large_pages>
+      --gtest_filter=-${weft_cannot_run}:*HighWater*:*/64)
+    set_tests_properties(pages_of_${bytes} PROPERTIES TIMEOUT 1500 LABELS "half_2;core" ENVIRONMENT QEMU_PAGESIZE=${bytes})
+  endforeach()
+endif()
+
 include(cmake/unit_applications.cmake)
 include(inspect/inspect.cmake)
 
