@@ -109,9 +109,9 @@ if(WEFT_STRESS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set_source_files_properties(parallel/parallel_reduce_test.cpp PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
 endif()
 
-# Pages of 16 and 64 KiB, which some systems for this processor have. Static: in what a loader has mapped the emulator then refuses
-# the program's memory to system calls. It gives the system's own /proc/self/pagemap, where the high water mark of a stack comes from.
-if(CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+# Pages of 16 and 64 KiB, which some systems for these processors have. Static: where a loader maps a file, the emulator has no memory
+# behind the file's end, from the machine's own page on. The high water mark of a stack comes from /proc/self/pagemap, which is the machine's.
+if(CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|ppc64le)$")
   set(files os/osfiber_test os/osfiber_exceptions_test os/osfiber_frames_test os/memory_test os/stack_pool_test os/page_size_test
     scheduler/fiber_test)
   list(TRANSFORM files REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1.cpp")
