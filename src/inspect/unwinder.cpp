@@ -317,6 +317,21 @@ bool Unwinder::toCaller(Registers& registers, const StackCopy& stack) {
   return row != nullptr && !row->isOutermost && step(*row, stack, registers);
 }
 
+Address Unwinder::lowestSaved(const Registers& registers, const StackCopy& stack) {
+  const Row* row = rowOf(registers);
+  Address cfa = 0;
+  Address lowest = ~Address{0};
+  if (row != nullptr && findCfa(*row, stack, registers, cfa)) {
+    for (size_t i = 0; i < row->numRules; ++i) {
+      Address place = 0;
+      if (findSaved(row->rules[i], cfa, stack, registers, place)) {
+        lowest = std::min(lowest, place);
+      }
+    }
+  }
+  return lowest != ~Address{0} ? lowest : registers.values[Registers::kStackPointer];
+}
+
 bool Unwinder::isOutermost(const Registers& registers) {
   const Row* row = rowOf(registers);
   return row != nullptr && row->isOutermost;
@@ -350,12 +365,7 @@ bool Unwinder::step(const Row& row, const StackCopy& stack, Registers& registers
     return false;
   }
   Address cfa = 0;
-  if (row.cfa.kind == Kind::IsCfaPlus) {
-    if (!registers.isKnown(row.cfa.number)) {
-      return false;
-    }
-    cfa = registers.values[row.cfa.number] + static_cast<Address>(int64_t{row.cfa.value});
-  } else if (!evaluate(expressions_[static_cast<size_t>(row.cfa.value)], registers, stack, nullptr, cfa)) {
+  if (!findCfa(row, stack, registers, cfa)) {
     return false;
   }
   // Only what calls nothing may have no frame, and only where its return address is in a register.
@@ -388,22 +398,40 @@ void Unwinder::returnTo(Registers& registers, Address address) const {
   registers.set(Registers::kPc, address & ~signatureBits_);
 }
 
+bool Unwinder::findCfa(const Row& row, const StackCopy& stack, const Registers& registers,
+                       Address& cfa) const {
+  if (row.cfa.kind != Kind::IsCfaPlus) {
+    return evaluate(expressions_[static_cast<size_t>(row.cfa.value)], registers, stack, nullptr, cfa);
+  }
+  cfa = registers.values[row.cfa.number] + static_cast<Address>(int64_t{row.cfa.value});
+  return registers.isKnown(row.cfa.number);
+}
+
+// Returns: whether the rule says that a register is saved, and where.
+bool Unwinder::findSaved(const Rule& rule, Address cfa, const StackCopy& stack, const Registers& old,
+                         Address& place) const {
+  if (rule.kind == Kind::SavedAtResult) {
+    return evaluate(expressions_[static_cast<size_t>(rule.value)], old, stack, &cfa, place);
+  }
+  place = cfa + static_cast<Address>(int64_t{rule.value});
+  return rule.kind == Kind::SavedAt;
+}
+
 bool Unwinder::apply(const Rule& rule, Address cfa, const StackCopy& stack, const Registers& old,
                      Address& value) const {
-  const Address relative = cfa + static_cast<Address>(int64_t{rule.value});
   const auto index = static_cast<size_t>(rule.value);
   switch (rule.kind) {
     case Kind::SavedAt:
-      return stack.read(relative, &value, sizeof value);
+    case Kind::SavedAtResult: {
+      Address place = 0;
+      return findSaved(rule, cfa, stack, old, place) && stack.read(place, &value, sizeof value);
+    }
     case Kind::IsCfaPlus:
-      value = relative;
+      value = cfa + static_cast<Address>(int64_t{rule.value});
       return true;
     case Kind::InRegister:
       value = old.isKnown(index) ? old.values[index] : 0;
       return old.isKnown(index);
-    case Kind::SavedAtResult:
-      return evaluate(expressions_[index], old, stack, &cfa, value) &&
-             stack.read(value, &value, sizeof value);
     case Kind::IsResult:
       return evaluate(expressions_[index], old, stack, &cfa, value);
     default:

@@ -74,6 +74,10 @@ class Unwinder {
   // the registers may be half changed.
   bool toCaller(Registers& registers, const StackCopy& stack);
 
+  // Returns: the lowest address where the frame has saved what toCaller() reads. It is the stack pointer, if
+  // there is none, or if the copy lacks what tells where the frame begins.
+  Address lowestSaved(const Registers& registers, const StackCopy& stack);
+
   // Returns: whether that is the outermost call, the base of a fiber or the start of a thread.
   bool isOutermost(const Registers& registers);
 
@@ -123,6 +127,9 @@ class Unwinder {
   void grow();
   Slot& slotOf(Address code);
   bool step(const Row& row, const StackCopy& stack, Registers& registers) const;
+  bool findCfa(const Row& row, const StackCopy& stack, const Registers& registers, Address& cfa) const;
+  bool findSaved(const Rule& rule, Address cfa, const StackCopy& stack, const Registers& old,
+                 Address& place) const;
   bool apply(const Rule& rule, Address cfa, const StackCopy& stack, const Registers& old,
              Address& value) const;
 

@@ -353,6 +353,30 @@ TEST_F(UnwinderTest, ABacktraceEndsWhereTheCopyDoes) {
   finish(fiber);
 }
 
+TEST_F(UnwinderTest, TheLowestSavedPlaceIsWhereACopyOfAFrameMayBegin) {
+  TestFiber fiber([](TestFiber& f) {
+    inPlainFrames(3, [&] { inFrameOfSize(5000, [&] { inAlignedFrame<1024>([&] { f.suspend(); }); }); });
+  });
+  fiber.resumeFrom(self);
+  const StackCopy whole = copyOf(fiber);
+  const auto from = [&](Address begin) {
+    const size_t skipped = begin - whole.begin;
+    return StackCopy{bytes_.data() + skipped, whole.size - skipped, begin};
+  };
+  Registers registers = unwinder_.suspendedAt(stackPointerOf(fiber), whole);
+  int numFrames = 0;
+  for (Registers caller = registers; unwinder_.toCaller(caller, whole); registers = caller, ++numFrames) {
+    const Address lowest = unwinder_.lowestSaved(registers, whole);
+    Registers again = registers;
+    EXPECT_TRUE(unwinder_.toCaller(again, from(lowest))) << images_.place(registers.pc() - 1).function;
+    EXPECT_EQ(again.pc(), caller.pc());
+    again = registers;
+    EXPECT_FALSE(unwinder_.toCaller(again, from(lowest + 1))) << images_.place(registers.pc() - 1).function;
+  }
+  EXPECT_GT(numFrames, 6);
+  finish(fiber);
+}
+
 TEST_F(UnwinderTest, AStackThatWasOverwrittenGivesNoFault) {
   TestFiber fiber([](TestFiber& f) { inAlignedFrameOfSize(100, [&] { f.suspend(); }); });
   fiber.resumeFrom(self);

@@ -106,14 +106,6 @@ struct StackCall {
 
 using Calls = std::pmr::vector<StackCall>;
 
-// Where to look for what a frame has saved. It lies at the frame's begin, if that is known, since a frame may
-// be larger than a window, and begin in the stack, and end below it.
-Address placeOfSaved(const CurrentStack& stack, Address stackPointer, Address callersStackPointer) {
-  constexpr Address kSaved = 256;
-  const Address lowest = callersStackPointer > stack.base ? std::max(stackPointer, stack.base) : stackPointer;
-  return callersStackPointer < lowest + kSaved ? lowest : callersStackPointer - kSaved;
-}
-
 // Reads the calls, innermost first.
 void readCalls(const OverflowFault& fault, inspect::Images& images, std::pmr::memory_resource* memory,
                Calls& calls) {
@@ -125,7 +117,9 @@ void readCalls(const OverflowFault& fault, inspect::Images& images, std::pmr::me
     calls.push_back({registers.pc() - (registers.isInterrupted ? 0 : 1), registers.values[kSp]});
     inspect::Registers caller = registers;
     if (!unwinder.toCaller(caller, window.copy())) {
-      const Address place = placeOfSaved(fault.stack, registers.values[kSp], caller.values[kSp]);
+      // A frame may be larger than a window, and begin in the stack, and end below it. What it has saved lies
+      // at either end.
+      const Address place = unwinder.lowestSaved(registers, window.copy());
       caller = registers;
       if (!window.moveTo(place) || !unwinder.toCaller(caller, window.copy())) {
         return;
