@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "os/call_target.h"
+#include "os/registers.h"
 #include "tools/code_text.h"
 
 namespace weft::inline v0_1::detail::tools {
@@ -81,20 +83,18 @@ SourceLine SourceFinder::findInlined(const ModuleFile& module, uint64_t entry, c
   return first;
 }
 
-// Looks at whom the function calls, in the code of x86-64. What looks like a call, and is none, leads to no
-// line of the user's, or into the middle of a function, which is passed over.
+// Looks at whom the function calls. What looks like a call, and is none, leads to no line of the user's, or
+// into the middle of a function, which is passed over.
 SourceLine SourceFinder::findCalled(const ModuleFile& module, uint64_t entry, uint64_t end) {
-  constexpr unsigned char kCall = 0xe8;
+  constexpr unsigned kMachine = processor::kElfMachine;
   unsigned char code[256];
   const size_t size = module.read(entry, code, std::min<uint64_t>(sizeof code, end - entry));
-  for (size_t i = 0; i + 5 <= size; ++i) {
-    if (code[i] != kCall) {
+  for (size_t i = 0; i < size; i += processor::alignmentOfCode(kMachine)) {
+    const std::optional<uint64_t> target = processor::callTarget(kMachine, code + i, size - i, entry + i);
+    if (!target) {
       continue;
     }
-    int32_t distance;
-    std::memcpy(&distance, code + i + 1, sizeof distance);
-    const uint64_t target = entry + i + 5 + static_cast<uint64_t>(int64_t{distance});
-    const SourceLines at = find(module, target);
+    const SourceLines at = find(module, *target);
     if (!at.empty() && isOfUser(at.back())) {
       return at.back();
     }
