@@ -112,7 +112,10 @@ class GdbTest(CommandTests, unittest.TestCase):
             self.assertGreater(len(functions(part(out, "weft bt 0:1"))), 10)
 
     def test_says_what_is_missing(self):
-        self.assertIn("weft: there is no process and no core file", gdb([PROGRAM], ["weft fibers"]))
+        for command in ("weft fibers", "weft bt 1", "weft switch 1", "weft switch"):
+            out = gdb([PROGRAM], [command])
+            self.assertIn("weft: there is no process and no core file", out, command)
+            self.assertNotIn("Python Exception", out, command)
         with subprocess.Popen(["sleep", "60"]) as process:
             try:
                 out = gdb(["-p", str(process.pid)], ["weft fibers"])

@@ -182,6 +182,7 @@ class Backtrace(Command):
     def run(self, arguments):
         if not arguments:
             raise weft_common.Error("usage: weft bt FIBER [ARGUMENTS OF bt]")
+        GdbTarget()  # says so where there is no process
         before = unwinder.choice
         level = gdb.selected_frame().level()
         try:
@@ -203,6 +204,7 @@ class Switch(Command):
     def run(self, arguments):
         if len(arguments) > 1:
             raise weft_common.Error("usage: weft switch [FIBER]")
+        GdbTarget()  # says so where there is no process
         if arguments:
             show(arguments[0])
             select_innermost_of_fiber()
