@@ -12,6 +12,9 @@ foreach(program IN ITEMS debugged debugged_stripped)
 endforeach()
 target_link_options(debugged_stripped PRIVATE -s)
 
+add_test(NAME debuggers_common
+  COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/debuggers/common_test.py ${PROJECT_SOURCE_DIR}/src/tools/debuggers)
+
 # A test that finds no debugger is skipped, and says so.
 find_program(WEFT_GDB gdb)
 find_program(WEFT_LLDB NAMES lldb lldb-21 lldb-20 lldb-19)

@@ -52,10 +52,6 @@ class Target:
         """Returns: the debugger's name of the processor."""
         raise NotImplementedError
 
-    def code_address(self, address):
-        """Returns: a return address without its signature."""
-        return address
-
     def integer(self, address, size, signed=False):
         return int.from_bytes(self.read(address, size), "little", signed=signed)
 
@@ -96,7 +92,7 @@ class Layout:
 def layouts(target):
     """Returns: the tables of all copies of weft in the process."""
     found = []
-    for begin, size in target.notes():
+    for begin, size in dict.fromkeys(target.notes()):  # gdb tells a file of a remote target twice
         for note in range(begin, begin + size - NOTE.size + 1, NOTE.size):
             name_size, content_size, kind, name, distance = NOTE.unpack(target.read(note, NOTE.size))
             if (name_size, content_size, kind, name) == (5, 4, 1, b"weft\0\0\0\0"):
@@ -753,15 +749,24 @@ def headline(snapshot, fiber):
 class Switch:
     """How a processor's switch of fibers saves registers: src/osfiber_asm."""
 
-    def __init__(self, saved, size, sp, pc):
-        # `saved` lies from the saved stack pointer upwards, in a frame of `size` bytes.
-        self.saved, self.size, self.sp, self.pc = saved, size, sp, pc
+    def __init__(self, saved, size, sp, pc, link=None, address_bits=64):
+        # `saved` lies from the saved stack pointer upwards, in a frame of `size` bytes. `link` is the register
+        # in which a call leaves its return address, if it does.
+        self.saved, self.size, self.sp, self.pc, self.link = saved, size, sp, pc, link
+        self.address_bits = address_bits
+
+    def code_address(self, address):
+        """Returns: a return address without its signature."""
+        return address & ((1 << self.address_bits) - 1)
 
 
 # By the beginnings of what debuggers call the processors.
 SWITCHES = {
     ("i386:x86-64", "x86_64"): Switch(("r15", "r14", "r13", "r12", "rbx", "rbp", "rip"), 56, "rsp", "rip"),
-    ("aarch64", "arm64"): Switch(("x29", "pc", *("x%d" % i for i in range(19, 29))), 160, "sp", "pc"),
+    # A signature begins at bit 48: Linux maps nothing above unless a program asks for it.
+    ("aarch64", "arm64"): Switch(
+        ("x29", "pc", *("x%d" % i for i in range(19, 29))), 160, "sp", "pc", link="x30", address_bits=48
+    ),
 }
 
 
@@ -787,10 +792,12 @@ def saved_registers(snapshot, fiber):
         raise Error("fiber %s %s %s, whose own backtrace shows it" % (fiber.name, does, thread))
     target, switch = snapshot.target, switch_of(snapshot.target.architecture())
     registers = {name: target.word(fiber.stack_pointer + 8 * i) for i, name in enumerate(switch.saved)}
-    registers[switch.pc] = target.code_address(registers[switch.pc])
+    registers[switch.pc] = switch.code_address(registers[switch.pc])
     if registers[switch.pc] == 0 and target.word(fiber.stack_pointer) == UCONTEXT_MARK:
         raise Error("fiber %s has no frames: this build uses ucontext" % fiber.name)
     if registers[switch.pc] == 0:
         raise Error("the stack of fiber %s is not in the core file" % fiber.name)
     registers[switch.sp] = fiber.stack_pointer + switch.size
+    if switch.link:
+        registers[switch.link] = registers[switch.pc]  # as the switch has returned
     return registers

@@ -57,4 +57,9 @@ class OperatingSystemPlugIn:
         stack_pointer = self.stack_pointers[tid]
         error = lldb.SBError()
         saved = self.process.ReadMemory(stack_pointer, 8 * len(self.switch.saved), error)
-        return saved + struct.pack("<Q", stack_pointer + self.switch.size) if error.Success() else None
+        if not error.Success():
+            return None
+        values = list(struct.unpack("<%dQ" % len(self.switch.saved), saved))
+        pc = self.switch.saved.index(self.switch.pc)
+        values[pc] = self.switch.code_address(values[pc])
+        return struct.pack("<%dQ" % (len(values) + 1), *values, stack_pointer + self.switch.size)
