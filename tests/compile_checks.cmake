@@ -58,6 +58,26 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
       -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/osfiber_object.cmake)
 endif()
 
+# The barriers in the machine code of the hot paths, for processors that keep little order. GCC before 14 has none of a release in the
+# compare-exchanges of riscv64: there, it is clang alone.
+find_program(WEFT_CLANG_19 NAMES clang++-19)
+foreach(processor IN ITEMS aarch64 riscv64)
+  find_program(WEFT_${processor}_GNU NAMES ${processor}-linux-gnu-g++)
+  find_program(WEFT_${processor}_OBJDUMP NAMES ${processor}-linux-gnu-objdump)
+  if(NOT WEFT_${processor}_GNU OR NOT WEFT_${processor}_OBJDUMP)
+    message(STATUS "Tests: no ${processor}-linux-gnu-g++, without which barriers_${processor}_* are left out (Debian: g++-${processor}-linux-gnu)")
+    continue()
+  endif()
+  set(barriers Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/barriers/barriers.py ${PROJECT_SOURCE_DIR} ${processor}
+    ${WEFT_${processor}_OBJDUMP})
+  if(NOT processor STREQUAL "riscv64")
+    add_test(NAME barriers_${processor}_gnu COMMAND ${barriers} ${WEFT_${processor}_GNU})
+  endif()
+  if(WEFT_CLANG_19)
+    add_test(NAME barriers_${processor}_clang COMMAND ${barriers} ${WEFT_CLANG_19} --target=${processor}-linux-gnu)
+  endif()
+endforeach()
+
 # What is read rather than compiled: the notes on memory orders and their page, which folder includes which, and what knows a processor.
 file(GLOB_RECURSE code CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/src/*.h
   ${PROJECT_SOURCE_DIR}/src/*.cpp)
