@@ -13,6 +13,8 @@
 #include <new>
 #include <utility>
 
+#include "weft/detail/base/sync.h"
+
 namespace weft::inline v0_1::detail {
 namespace {
 
@@ -21,9 +23,9 @@ constexpr size_t kSlotsPerChunk = 1024;
 constexpr size_t kNumChunks = 16 * 1024;
 
 // null -> a chunk, which stays, by whoever needs it first.
-constinit std::atomic<DescriptorSlot*> slotChunks[kNumChunks];
+constinit StdSync::Atomic<DescriptorSlot*> slotChunks[kNumChunks];
 
-DescriptorSlot* makeChunk(std::atomic<DescriptorSlot*>& chunk) noexcept {
+DescriptorSlot* makeChunk(StdSync::Atomic<DescriptorSlot*>& chunk) noexcept {
   auto* const made = new (std::nothrow) DescriptorSlot[kSlotsPerChunk];
   DescriptorSlot* before = nullptr;
   // (2) acq_rel: publishes the slots, or sees those of another thread; pairs with (1, 3).
@@ -181,7 +183,7 @@ DescriptorSlot* descriptorSlot(int fd, int& error) noexcept {
     error = EBADF;
     return nullptr;
   }
-  std::atomic<DescriptorSlot*>& chunk = slotChunks[number / kSlotsPerChunk];
+  StdSync::Atomic<DescriptorSlot*>& chunk = slotChunks[number / kSlotsPerChunk];
   // (1) acquire: sees the slots; pairs with (2).
   DescriptorSlot* slots = chunk.load(std::memory_order_acquire);
   if (slots == nullptr) {
@@ -345,7 +347,7 @@ void cancelWaits(IoDomain& domain) noexcept {
   domain.isCanceled.store(true, std::memory_order_relaxed);
   const auto isOfDomain = [&](const ReadinessWait& wait) { return wait.domain == &domain; };
   cancelIf(noDescriptor, isOfDomain);
-  for (std::atomic<DescriptorSlot*>& chunk : slotChunks) {
+  for (StdSync::Atomic<DescriptorSlot*>& chunk : slotChunks) {
     DescriptorSlot* slots = nullptr;
     // (3) acq_rel: sees the slots; else who makes or sees them later sees the mark; pairs with (2).
     chunk.compare_exchange_strong(slots, nullptr, std::memory_order_acq_rel, std::memory_order_acquire);

@@ -57,7 +57,8 @@ class Riscv64:
     stack = "(sp)"
 
 
-PROCESSORS = {"aarch64": Aarch64, "riscv64": Riscv64}
+PROCESSORS = {"aarch64": Aarch64, "riscv64": Riscv64, "riscv64-old": Riscv64}
+PARTLY = ("riscv64-old",)  # a function that has no lists for it is not looked at
 
 
 def functions(text):
@@ -221,6 +222,8 @@ def missing_notes(root, function, expected):
 
 def differences(name, function, expected, found):
     wanted = expected.lists[name]
+    if name in PARTLY and not wanted:
+        return
     for words in sorted(wanted - found):
         yield f"{function}, {name}: expected, but not found: {' '.join(words) or '-'}"
     for words in sorted(found - wanted):

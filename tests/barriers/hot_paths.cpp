@@ -117,6 +117,7 @@ void idle_onPublishFromOutside(IdleSet<>& idle, uint64_t& work) {
   idle.onPublishFromOutside();
   work = 2;
 }
+void idle_addSleeper(IdleSet<>& idle, IdleSet<>::Sleeper& self) { idle.addSleeper(self); }
 void idle_addExternal(IdleSet<>& idle) { idle.addExternal(); }
 void idle_beginSearch(IdleSet<>& idle) { idle.beginSearch(); }
 

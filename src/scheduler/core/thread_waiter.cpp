@@ -13,6 +13,7 @@
 #include "scheduler/report/run_or_die.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/detail/base/callable.h"
+#include "weft/detail/base/sync.h"
 #include "weft/detail/park/parker.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/waithandler.h"
@@ -83,7 +84,7 @@ struct ThreadWaiter : Waiter {
   }
 
   Parker<>* parker = nullptr;  // the thread's own; process-wide memory
-  std::atomic<uintptr_t> state{kNotWoken};
+  StdSync::Atomic<uintptr_t> state{kNotWoken};
 
   static WaitHandle handle(ThreadWaiter& self, TimePoint deadline) { return {self, deadline}; }
 };

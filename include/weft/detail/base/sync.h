@@ -33,7 +33,7 @@ using port::prefetchForWrite;
 // The policy of production code.
 struct StdSync {
   template <class T>
-  using Atomic = std::atomic<T>;
+  using Atomic = port::Atomic<T>;
 
   // Shared data that is not atomic. The part's memory orders keep its accesses apart.
   template <class T>

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "weft/detail/port/processor.h"
 #include "weft/export.h"
 
 namespace weft::inline v0_1::detail {
@@ -28,11 +29,11 @@ inline constexpr uint32_t kMostThreads = 1u << 22;
 WEFT_EXPORT ThreadPlace takeThreadPlace() noexcept;
 
 // Arrays of entries, each twice as long as the one before it, of which any thread makes those that it needs.
-// They stay where they are until the end. `Atomic` is std::atomic, or a checker's.
+// They stay where they are until the end. `Atomic` is the port's, or a checker's.
 //
 //   segment         who changes it
 //   null -> array   the first thread that publishes one; another that has made one too deletes its own
-template <class Entry, template <class> class Atomic = std::atomic>
+template <class Entry, template <class> class Atomic = port::Atomic>
 class ThreadSegments {
  public:
   ThreadSegments() = default;

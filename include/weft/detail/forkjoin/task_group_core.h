@@ -20,6 +20,7 @@
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/forkjoin/fork_join.h"
 #include "weft/detail/forkjoin/group_count.h"
+#include "weft/detail/port/processor.h"
 #include "weft/executor.h"
 #include "weft/export.h"
 
@@ -274,8 +275,8 @@ class TaskGroupCore {
   static constexpr uint64_t kNoOwner = kNoTask - 1;
   const uint64_t owner_ = detail::currentTaskNumber();
   GroupCount<Waiter> count_;
-  std::atomic<uint32_t> state_{0};          // bits, which any thread sets
-  std::atomic<Control*> control_{nullptr};  // null -> made
+  std::atomic<uint32_t> state_{0};           // bits, which any thread sets
+  port::Atomic<Control*> control_{nullptr};  // null -> made
   Failure failure_;
 };
 

@@ -15,6 +15,8 @@
 // What weft needs of a processor inline. Each processor's header defines all of this, or takes it from
 // processor_generic.h. It is empty for other processors. One that has no header has what is generic.
 //
+// Atomic<T>
+//   std::atomic<T>, or a class that derives from it where a compiler does not give it all of its orders.
 // void prefetchForWrite(const void* line)
 //   Fetches a cache line that is about to be written, and takes it from other cores.
 // void fullFence()

@@ -13,6 +13,7 @@
 namespace weft::inline v0_1::detail::port {
 
 using generic::addBySingleWriter;
+using generic::Atomic;
 using generic::fullFence;
 using generic::prefetchForWrite;
 

@@ -13,6 +13,7 @@
 namespace weft::inline v0_1::detail::port {
 
 using generic::addBySingleWriter;
+using generic::Atomic;
 using generic::fullFence;
 using generic::kTicksPerMicrosecond;  // not each processor has a counter that programs may read
 using generic::prefetchForWrite;

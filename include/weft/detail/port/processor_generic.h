@@ -10,6 +10,9 @@
 // What processor.h asks for, by the compiler and the standard library alone.
 namespace weft::inline v0_1::detail::port::generic {
 
+template <class T>
+using Atomic = std::atomic<T>;
+
 [[gnu::always_inline]] inline void prefetchForWrite(const void* line) { __builtin_prefetch(line, 1); }
 
 // (1) seq_cst: asked for by the caller, whose note names its partners.

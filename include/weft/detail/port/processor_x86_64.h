@@ -12,6 +12,8 @@
 
 namespace weft::inline v0_1::detail::port {
 
+using generic::Atomic;
+
 // __builtin_prefetch prefetches for reading, unless the compiler targets a processor with prefetchw.
 [[gnu::always_inline]] inline void prefetchForWrite(const void* line) {
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
