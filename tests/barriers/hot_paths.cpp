@@ -96,6 +96,7 @@ bool gate_isUnseen(Stealer& self, uint64_t& bottom) {
 
 uintptr_t inbox_push(Inbox<Node>& inbox, Node* node) { return inbox.push(node); }
 Node* inbox_popAllNewestFirst(Inbox<Node>& inbox) { return inbox.popAllNewestFirst(); }
+Node* inbox_older(Node& node) { return Inbox<Node>::older(node); }
 bool inbox_tryPark(Inbox<Node>& inbox) { return inbox.tryPark(); }
 bool inbox_cancelPark(Inbox<Node>& inbox) { return inbox.cancelPark(); }
 bool inbox_isEmpty(const Inbox<Node>& inbox) { return inbox.empty(); }
@@ -123,6 +124,7 @@ void idle_beginSearch(IdleSet<>& idle) { idle.beginSearch(); }
 
 void parker_unpark(Parker<StdSync, false>& parker) { parker.unpark(); }
 bool parker_tryPark(Parker<>& parker) { return parker.tryPark(); }
+bool parker_parkUntil(Parker<>& parker, TimePoint deadline) { return parker.parkUntil(deadline); }
 bool parker_beginElsewhere(Parker<>& parker) { return parker.beginElsewhere(); }
 bool parker_endElsewhere(Parker<>& parker) { return parker.endElsewhere(); }
 
