@@ -21,6 +21,7 @@
 #include <weft/scheduler.h>
 #include <weft/sleep.h>
 
+#include "children.h"
 #include "live_objects.h"
 #include "with_scheduler.h"
 
@@ -158,12 +159,11 @@ TEST(AfterWithoutSchedulerTest, TheChildOfAForkHasAThreadOfItsOwn) {
     GTEST_SKIP() << "not under ThreadSanitizer";
   }
   after(milliseconds(0)).get();
-  const pid_t child = fork();
-  if (child == 0) {
+  const pid_t child = tests::forkFromNewestThread([] {
     alarm(30);
     after(milliseconds(1)).get();
-    _exit(0);
-  }
+    return 0;
+  });
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
@@ -177,14 +177,13 @@ TEST(AfterWithoutSchedulerTest, TimersOfTheParentDoNotExpireInAChild) {
   std::atomic<int> numCalls{0};
   Future<void> called = after(milliseconds(100)).then(inlineExecutor(), [&] { ++numCalls; });
   const StopAfter limit(milliseconds(100));
-  const pid_t child = fork();
-  if (child == 0) {
+  const pid_t child = tests::forkFromNewestThread([&] {
     alarm(30);
     const int before = numCalls;
     const bool wasRequested = limit.token().stop_requested();
     after(milliseconds(150)).get();  // those of the parent would have come first
-    _exit(numCalls == before && limit.token().stop_requested() == wasRequested ? 0 : 1);
-  }
+    return numCalls == before && limit.token().stop_requested() == wasRequested ? 0 : 1;
+  });
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;

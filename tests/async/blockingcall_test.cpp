@@ -26,6 +26,7 @@
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
+#include "children.h"
 #include "waiting.h"
 
 namespace weft {
@@ -433,11 +434,10 @@ TEST(ForkedBlockingCallTest, TheChildOfAForkHasThreadsOfItsOwn) {
     GTEST_SKIP() << "not under ThreadSanitizer";
   }
   blocking_call([] {});
-  const pid_t child = fork();
-  if (child == 0) {
+  const pid_t child = tests::forkFromNewestThread([] {
     alarm(30);
-    _exit(BlockingThreads::count() == 0 && blocking_call([] { return 7; }) == 7 ? 0 : 1);
-  }
+    return BlockingThreads::count() == 0 && blocking_call([] { return 7; }) == 7 ? 0 : 1;
+  });
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
