@@ -5,7 +5,6 @@
 #include <weft/sanitizers.h>
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -126,14 +125,6 @@ TEST(MemoryDeathTest, MemoryThatCannotBeHadIsReported) {
   EXPECT_DEATH(Allocator::Default->allocate(request(~size_t{0}, 0, true)), "weft: fatal: out of memory");
 #if !WEFT_ADDRESS_SANITIZER_ENABLED && !WEFT_THREAD_SANITIZER_ENABLED  // they end the program themselves
   EXPECT_DEATH(Allocator::Default->allocate(request(size_t{1} << 62)), "weft: fatal: out of memory");
-  EXPECT_DEATH(
-      {
-        rlimit none;
-        none.rlim_cur = none.rlim_max = 1;
-        setrlimit(RLIMIT_DATA, &none);
-        Allocator::Default->allocate(request(size_t{1} << 24, 0, true));
-      },
-      "weft: fatal: out of memory");
 #endif
   weft::StlAllocator<uint64_t> stl(Allocator::Default);
   EXPECT_DEATH(static_cast<void>(stl.allocate(~size_t{0} / 4)),

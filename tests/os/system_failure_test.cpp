@@ -29,11 +29,13 @@
 #include <weft/fair/task_scheduler.h>
 #include <weft/finally.h>
 #include <weft/future.h>
+#include <weft/memory.h>
 #include <weft/mutex.h>
 #include <weft/sanitizers.h>
 #include <weft/scheduler.h>
 #include <weft/sleep.h>
 #include <weft/taskgroup.h>
+#include <weft/thread.h>
 #include <weft/waitgroup.h>
 
 #include "children.h"
@@ -306,6 +308,30 @@ INSTANTIATE_TEST_SUITE_P(Calls, SystemFailureTest,
                                            Case{"futex_EAGAIN", Call::Futex, EAGAIN, false, false},
                                            Case{"futex_spurious", Call::Futex, 0, false, false}),
                          [](const auto& param) { return std::string(param.param.name); });
+
+// Lets all such calls fail from now on.
+void failAll(Call call, int error) {
+  failure = {call, 0, true, error};
+  isOn = true;
+}
+
+TEST(SystemFailureDeathTest, MemoryThatCannotBeMadeWritableIsReported) {
+  EXPECT_DEATH(
+      {
+        failAll(Call::Protect, ENOMEM);
+        (void)Allocator::Default->allocate({.size = 100, .useGuards = true});
+      },
+      "weft: fatal: out of memory: the system has no 100 bytes with guard pages");
+}
+
+TEST(SystemFailureDeathTest, AThreadThatCannotBeStartedIsReported) {
+  EXPECT_DEATH(
+      {
+        failAll(Call::CreateThread, EAGAIN);
+        const Thread thread(Thread::Affinity(), [] {});
+      },
+      "weft: fatal: Thread: the system starts no thread .*ulimit");
+}
 
 }  // namespace
 }  // namespace weft::tests

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -313,20 +312,6 @@ TEST(ThreadDeathTest, MisuseIsReported) {
       },
       "weft: fatal: a thread cannot be joined");
 }
-
-#if !WEFT_ADDRESS_SANITIZER_ENABLED && !WEFT_THREAD_SANITIZER_ENABLED  // their shadow needs address space
-TEST(ThreadDeathTest, AThreadThatCannotBeStartedIsReported) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_DEATH(
-      {
-        rlimit none;
-        none.rlim_cur = none.rlim_max = 1 << 20;
-        setrlimit(RLIMIT_AS, &none);
-        Thread thread(Affinity(), [] {});
-      },
-      "weft: fatal: Thread: the system starts no thread .*ulimit");
-}
-#endif
 
 struct Probe {
   std::string name;
