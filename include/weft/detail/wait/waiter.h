@@ -24,7 +24,8 @@ struct FiberControlBlock;
 
 // A blocked fiber or thread, as a primitive sees it. A fiber's waiter lies in its control block, a thread's
 // in thread-local storage. There is one each, since a fiber or thread waits for one thing at a time.
-struct Waiter {
+// The alignment leaves the lowest three bits of its address to words that keep marks there, on 32 bits, too.
+struct alignas(8) Waiter {
   Waiter* next = nullptr;  // next, previous, isLinked: guarded by the primitive's lock
   Waiter* previous = nullptr;
   FiberControlBlock* fiber = nullptr;  // null for a thread that runs no fibers
