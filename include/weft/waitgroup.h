@@ -122,8 +122,8 @@ class WaitGroup {
 
     constexpr explicit State(detail::MovedFrom movedFromTag) : SharedState(nullptr), core(movedFromTag) {}
     State(Allocator* from, ptrdiff_t count) : SharedState(from), core(static_cast<uint32_t>(count)) {
-      WEFT_ASSERT(count >= 0 && count < Core::kMax, "WaitGroup(%td): the count must be 0 to %u.", count,
-                  Core::kMax - 1);
+      WEFT_ASSERT(count >= 0 && count < int64_t{Core::kMax}, "WaitGroup(%td): the count must be 0 to %u.",
+                  count, Core::kMax - 1);
     }
     ~State() {
       WEFT_ASSERT(

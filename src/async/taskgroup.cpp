@@ -171,7 +171,7 @@ TaskGroupCore::TaskGroupCore(ExecutorReference executor, const std::stop_token& 
 TaskGroupCore::TaskGroupCore(std::optional<ExecutorReference> executor, ptrdiff_t limit,
                              const std::stop_token& parent)
     : owner_(kNoOwner) {
-  WEFT_ASSERT(limit > 0 && limit < SemaphoreCore<>::kMax,
+  WEFT_ASSERT(limit > 0 && limit < int64_t{SemaphoreCore<>::kMax},
               "TaskGroup: a limit of %td tasks. It must be 1 to %u.", limit, SemaphoreCore<>::kMax - 1);
   std::stop_source source;  // first, since its allocation may throw too
   Control& own = control();

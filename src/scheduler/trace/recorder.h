@@ -43,7 +43,7 @@ struct TraceThread {
   // That task begins. Requires: untilNext != 0.
   void addNext(const void* code) {
     untilNext = 0;
-    ring.write(nextHead, reinterpret_cast<uint64_t>(code));
+    ring.write(nextHead, reinterpret_cast<uintptr_t>(code));
   }
   // Before any other event: the end of a task is one of its own then.
   void settle() {
@@ -109,7 +109,7 @@ class TraceEvents {
     return *this;
   }
   TraceEvents& add(TraceKind kind, const void* operand) {
-    return add(kind, reinterpret_cast<uint64_t>(operand));
+    return add(kind, reinterpret_cast<uintptr_t>(operand));
   }
   // Text in events of its own, at most `inspect::kMostTraceText` bytes.
   TraceEvents& addText(const char* text) noexcept;

@@ -24,7 +24,7 @@ constinit std::atomic<const char*> names[kLast + 2] = {};  // null -> a name
 constinit std::atomic<bool> isWarned{false};
 
 uint32_t firstPlaceOf(const char* name) {
-  const uint64_t mixed = reinterpret_cast<uint64_t>(name) * 0x9e3779b97f4a7c15;
+  const uint64_t mixed = reinterpret_cast<uintptr_t>(name) * 0x9e3779b97f4a7c15;
   return 1 + static_cast<uint32_t>(mixed >> 32) % kLast;
 }
 
