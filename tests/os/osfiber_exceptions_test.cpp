@@ -15,6 +15,7 @@
 // Exceptions in fibers: thrown, caught and half way through when the fiber is switched from.
 
 using weft::detail::callWatched;
+using weft::detail::ExceptionState;
 using weft::detail::OSFiber;
 using weft::detail::Watch;
 using weft::tests::kStackSize;
@@ -79,7 +80,7 @@ TEST_F(OSFiberExceptionsTest, CatchBlocksInterleave) {
 
 // Shows that the test above would notice: the words that are swapped here are not the runtime's.
 TEST_F(OSFiberExceptionsTest, CatchBlocksDoNotInterleaveWithoutTheSwap) {
-  void* elsewhere[2] = {};
+  void* elsewhere[sizeof(ExceptionState) / sizeof(void*)] = {};
   std::string seen;
   TestFiber fiber([&](TestFiber& f) {
     try {
@@ -140,6 +141,39 @@ TEST_F(OSFiberExceptionsTest, DestructorSuspendsDuringUnwinding) {
   EXPECT_EQ(after, 1);
   EXPECT_EQ(caught, "unwinding");
   EXPECT_EQ(std::uncaught_exceptions(), 0);
+}
+
+// Not inlined: the frame with the destructor is another than that of the handler.
+[[gnu::noinline]] void suspendInDestructor(TestFiber& fiber, int& before, int& after, const char* message) {
+  SuspendsWhenDestroyed guard{fiber, before, after};
+  throw std::runtime_error(message);
+}
+
+// Where the runtime lists the exceptions for which destructors run, each fiber has a list of its own.
+TEST_F(OSFiberExceptionsTest, DestructorsOfTwoFibersSuspendDuringUnwinding) {
+  std::string caught[2];
+  auto body = [&](int i) {
+    return [&caught, i](TestFiber& f) {
+      int before = -1;
+      int after = -1;
+      try {
+        suspendInDestructor(f, before, after, i == 0 ? "one" : "other");
+      } catch (const std::exception& e) {
+        caught[i] = e.what();
+      }
+      EXPECT_EQ(before, 1);
+      EXPECT_EQ(after, 1);
+    };
+  };
+  TestFiber one(body(0));
+  TestFiber other(body(1));
+  while (!one.ended()) {
+    one.resumeFrom(self);
+    other.resumeFrom(self);
+  }
+  EXPECT_TRUE(other.ended());
+  EXPECT_EQ(caught[0], "one");
+  EXPECT_EQ(caught[1], "other");
 }
 
 TEST_F(OSFiberExceptionsTest, FreshFiberStartsWithoutExceptions) {

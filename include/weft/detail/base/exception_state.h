@@ -6,24 +6,30 @@
 #include <cstdint>
 #include <cstring>
 
+#include "weft/detail/port/processor.h"
+
 // What the C++ runtime keeps for a thread: which exceptions are being handled, and how many are being thrown.
 // Each task has its own. A switch of fibers exchanges it. A task in place begins with an empty one.
 namespace weft::inline v0_1::detail {
 
 // The state of code that does not run now. `globals` is what __cxa_get_globals() returns, where the runtime
-// keeps the state of the code that runs. The words are a pointer, and an unsigned int with padding.
+// keeps the state of the code that runs.
 struct ExceptionState {
   void save(void* const* globals) { std::memcpy(words, globals, sizeof words); }
   void restore(void** globals) const { std::memcpy(globals, words, sizeof words); }
 
   // Returns: whether the code that runs neither handles nor throws an exception.
   static bool isEmpty(void* const* globals) {
-    uint64_t both[2];
-    std::memcpy(both, globals, sizeof both);
-    return (both[0] | both[1]) == 0;
+    uintptr_t now[port::kExceptionWords];
+    std::memcpy(now, globals, sizeof now);
+    uintptr_t all = 0;
+    for (const uintptr_t word : now) {
+      all |= word;
+    }
+    return all == 0;
   }
 
-  void* words[2] = {};
+  void* words[port::kExceptionWords] = {};
 };
 
 // While an object of this type exists, a task that runs in place sees none of the caller's exceptions.

@@ -29,6 +29,8 @@
 //   Returns: what a counter shows that goes on evenly, the cheapest to read. The upper byte is 0.
 // kTicksPerMicrosecond
 //   A guess of how fast ticks() runs: see src/os/tick_rate.cpp.
+// kExceptionWords
+//   What the C++ runtime keeps of exceptions for a thread (__cxa_eh_globals), in pointers.
 // void addBySingleWriter(Atomic& value, int64_t number)
 //   Adds to an atomic uint64_t that this thread alone writes, with no order. If possible by one instruction.
 #if !defined(WEFT_HAS_PROCESSOR_HEADER)

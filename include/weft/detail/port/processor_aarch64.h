@@ -15,6 +15,7 @@ namespace weft::inline v0_1::detail::port {
 using generic::addBySingleWriter;
 using generic::Atomic;
 using generic::fullFence;
+using generic::kExceptionWords;
 using generic::prefetchForWrite;
 
 [[gnu::always_inline]] inline void pause() { asm volatile("yield" ::: "memory"); }

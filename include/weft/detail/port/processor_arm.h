@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "weft/detail/port/processor_generic.h"
@@ -18,6 +19,9 @@ using generic::fullFence;
 using generic::kTicksPerMicrosecond;  // not each processor has a counter that programs may read
 using generic::prefetchForWrite;
 using generic::ticks;
+
+// The third leads to the exceptions for which destructors run (propagatingExceptions).
+inline constexpr size_t kExceptionWords = 3;
 
 [[gnu::always_inline]] inline void pause() { asm volatile("yield" ::: "memory"); }
 

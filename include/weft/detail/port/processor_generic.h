@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 // What processor.h asks for, by the compiler and the standard library alone.
@@ -30,6 +31,9 @@ using Atomic = std::atomic<T>;
   return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 inline constexpr float kTicksPerMicrosecond = 1000;
+
+// A pointer, and an unsigned int with padding.
+inline constexpr size_t kExceptionWords = 2;
 
 template <class Atomic>
 [[gnu::always_inline]] inline void addBySingleWriter(Atomic& value, int64_t number) {

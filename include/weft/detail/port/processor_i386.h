@@ -14,6 +14,7 @@ namespace weft::inline v0_1::detail::port {
 
 using generic::addBySingleWriter;
 using generic::Atomic;
+using generic::kExceptionWords;
 using generic::prefetchForWrite;
 
 // As on x86-64, a locked add is faster than `mfence`. Older processors have no such instruction.

@@ -15,6 +15,7 @@ namespace weft::inline v0_1::detail::port {
 
 using generic::addBySingleWriter;
 using generic::fullFence;
+using generic::kExceptionWords;
 using generic::prefetchForWrite;
 
 #if defined(__clang__) || __GNUC__ >= 14

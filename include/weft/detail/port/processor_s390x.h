@@ -15,6 +15,7 @@ namespace weft::inline v0_1::detail::port {
 using generic::addBySingleWriter;
 using generic::Atomic;
 using generic::fullFence;
+using generic::kExceptionWords;
 using generic::kTicksPerMicrosecond;  // the clock's instruction counts from 1900 on: too large for traces
 using generic::pause;
 using generic::prefetchForWrite;

@@ -13,6 +13,7 @@
 namespace weft::inline v0_1::detail::port {
 
 using generic::Atomic;
+using generic::kExceptionWords;
 
 // __builtin_prefetch prefetches for reading, unless the compiler targets a processor with prefetchw.
 [[gnu::always_inline]] inline void prefetchForWrite(const void* line) {
