@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "os/registers.h"
 
@@ -23,24 +24,40 @@ constexpr char kEndOfThread[] = "the end of the thread, by pthread_exit() or by 
 
 #if !defined(WEFT_UCONTEXT)
 
-// Vendors of C++ runtimes have four letters before this.
-bool isOfCpp(_Unwind_Exception_Class exceptionClass) {
-  return ((exceptionClass >> 8) & 0xffffff) == 0x432b2b;
-}
-
-_Unwind_Reason_Code endSearch(_Unwind_Action actions, _Unwind_Exception_Class exceptionClass,
-                              _Unwind_Exception* exception, const Watch& watch) {
-  if ((actions & _UA_FORCE_UNWIND) != 0) {
+// `isForced`: the thread ends. Otherwise a handler is searched for.
+void endSearch(_Unwind_Exception* exception, bool isForced, bool isOfCpp, const Watch& watch) {
+  if (isForced) {
     watch.escaped(&watch, kEndOfThread);
-  } else if ((actions & _UA_SEARCH_PHASE) != 0) {
-    if (!isOfCpp(exceptionClass)) {
+  } else {
+    if (!isOfCpp) {
       watch.escaped(&watch, "of an unknown type");
     }
     abi::__cxa_begin_catch(exception);
     watch.escaped(&watch, nullptr);
   }
+}
+
+// Vendors of C++ runtimes have four letters before "C++".
+#if defined(__ARM_EABI_UNWINDER__)
+_Unwind_Reason_Code goOn(_Unwind_State state, _Unwind_Exception* exception, _Unwind_Context* context,
+                         const Watch& watch) {
+  const bool isSearch = (state & _US_ACTION_MASK) == _US_VIRTUAL_UNWIND_FRAME;
+  const bool isForced = (state & _US_FORCE_UNWIND) != 0;
+  if (isSearch != isForced) {  // both is a walk, which looks at the stack alone
+    endSearch(exception, isForced, std::memcmp(&exception->exception_class[4], "C++", 3) == 0, watch);
+  }
+  return __gnu_unwind_frame(exception, context) == _URC_OK ? _URC_CONTINUE_UNWIND : _URC_FAILURE;
+}
+#else
+_Unwind_Reason_Code goOn(_Unwind_Action actions, _Unwind_Exception_Class exceptionClass,
+                         _Unwind_Exception* exception, const Watch& watch) {
+  const bool isForced = (actions & _UA_FORCE_UNWIND) != 0;
+  if (isForced || (actions & _UA_SEARCH_PHASE) != 0) {
+    endSearch(exception, isForced, ((exceptionClass >> 8) & 0xffffff) == 0x432b2b, watch);
+  }
   return _URC_CONTINUE_UNWIND;
 }
+#endif
 #endif
 
 }  // namespace
@@ -49,23 +66,37 @@ _Unwind_Reason_Code endSearch(_Unwind_Action actions, _Unwind_Exception_Class ex
 
 static_assert(offsetof(TaskNode, invoke) == 0 && static_cast<int>(TaskOp::Run) == 0, "as in weft_run_task");
 
-// The personality routines of the functions in assembly: Itanium C++ ABI, "Exception Handling", level I. They
-// are `used`, since -flto does not look into assembly.
+// The personality routines of the functions in assembly: Itanium C++ ABI, "Exception Handling", level I; on
+// 32-bit ARM its "Exception Handling ABI". They are `used`, since -flto does not look into assembly.
 extern "C" {
 
+#if defined(__ARM_EABI_UNWINDER__)
+[[gnu::used, gnu::visibility("hidden")]] _Unwind_Reason_Code weft_watch_personality(
+    _Unwind_State state, _Unwind_Exception* exception, _Unwind_Context* context) {
+  const uintptr_t stackPointer = _Unwind_GetGR(context, processor::kStackPointer);
+  return goOn(state, exception, context,
+              **reinterpret_cast<const Watch**>(stackPointer + processor::kWatchAt));
+}
+
+[[gnu::used, gnu::visibility("hidden")]] _Unwind_Reason_Code weft_task_personality(
+    _Unwind_State state, _Unwind_Exception* exception, _Unwind_Context* context) {
+  return goOn(state, exception, context, taskWatch);
+}
+#else
 [[gnu::used, gnu::visibility("hidden")]] _Unwind_Reason_Code weft_watch_personality(
     int, _Unwind_Action actions, _Unwind_Exception_Class exceptionClass, _Unwind_Exception* exception,
     _Unwind_Context* context) {
   const uintptr_t stackPointer = _Unwind_GetCFA(context);
-  return endSearch(actions, exceptionClass, exception,
-                   **reinterpret_cast<const Watch**>(stackPointer + processor::kWatchAt));
+  return goOn(actions, exceptionClass, exception,
+              **reinterpret_cast<const Watch**>(stackPointer + processor::kWatchAt));
 }
 
 [[gnu::used, gnu::visibility("hidden")]] _Unwind_Reason_Code weft_task_personality(
     int, _Unwind_Action actions, _Unwind_Exception_Class exceptionClass, _Unwind_Exception* exception,
     _Unwind_Context*) {
-  return endSearch(actions, exceptionClass, exception, taskWatch);
+  return goOn(actions, exceptionClass, exception, taskWatch);
 }
+#endif
 
 }  // extern "C"
 #else
@@ -112,8 +143,10 @@ const void* findThrow() {
           found.place = place;
           return _URC_END_OF_STACK;
         }
-        const void* const function = _Unwind_FindEnclosingFunction(place);
-        found.isNext = function != nullptr && (function == found.throws || function == found.throwsToo);
+        // On ARM several functions may have one region, and an address of Thumb code is a byte too high.
+        void* const region = reinterpret_cast<void*>(_Unwind_GetRegionStart(context));
+        auto isIn = [&](const void* function) { return region <= function && function < place; };
+        found.isNext = region != nullptr && (isIn(found.throws) || isIn(found.throwsToo));
         return _URC_NO_REASON;
       },
       &search);

@@ -3,7 +3,10 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include <unwind.h>
 
 // What the tests of a switch backend need to know of the processor: held_registers_<processor>.h has it, and
 // defines the functions in assembly that are declared here. A new backend adds such a file.
@@ -19,7 +22,7 @@ using AnyFunction = void (*)();
 // to start before the call and to stop after it.
 // Returns: whether the registers were the same afterwards.
 [[gnu::visibility("hidden")]] bool weft_test_hold(const void* first, const void* second, const void* third,
-                                                  uint64_t magic, AnyFunction function, bool steps);
+                                                  uintptr_t magic, AnyFunction function, bool steps);
 
 struct WeftTestEntry {
   uintptr_t sp;
@@ -49,6 +52,8 @@ struct FloatingPointWords {
 #include "os/held_registers_x86_64.h"
 #elif defined(__aarch64__)
 #include "os/held_registers_aarch64.h"
+#elif defined(__arm__)
+#include "os/held_registers_arm.h"
 #elif defined(__riscv)
 #include "os/held_registers_riscv64.h"
 #elif defined(__powerpc64__)
@@ -75,19 +80,29 @@ namespace weft::tests {
 
 namespace weft::tests {
 
-inline constexpr uint64_t kNumHeld = sizeof kHeld / sizeof kHeld[0];
+#if !defined(WEFT_TEST_ENDS_OF_WALKS)
+inline constexpr int kOutermostAt = kReturnAddressAt;  // leads to the function that walks report last
+inline constexpr _Unwind_Reason_Code kEndOfWalk = _URC_END_OF_STACK;
+
+// Returns: the function with the call before `address`.
+inline void* functionOf(uintptr_t address) {
+  return _Unwind_FindEnclosingFunction(reinterpret_cast<void*>(address));
+}
+#endif
+
+inline constexpr size_t kNumHeld = sizeof kHeld / sizeof kHeld[0];
 
 // Returns: weft_test_hold() for a function of any type.
 template <class R, class... Args>
-bool hold(uint64_t magic, R (*function)(Args...), const void* first, const void* second, const void* third,
+bool hold(uintptr_t magic, R (*function)(Args...), const void* first, const void* second, const void* third,
           bool steps = false) {
   return weft_test_hold(first, second, third, magic, reinterpret_cast<AnyFunction>(function), steps);
 }
 
 // Returns: whether the frame of a suspended fiber has the registers that weft_test_hold() sets.
-inline bool frameHolds(const void* sp, uint64_t magic) {
-  const auto* frame = static_cast<const uint64_t*>(sp);
-  for (uint64_t i = 0; i < kNumHeld; i++) {
+inline bool frameHolds(const void* sp, uintptr_t magic) {
+  const auto* frame = static_cast<const uintptr_t*>(sp);
+  for (size_t i = 0; i < kNumHeld; i++) {
     if (frame[kHeld[i].savedAt] != magic + i) {
       return false;
     }

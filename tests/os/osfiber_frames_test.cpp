@@ -6,8 +6,6 @@
 #include <cstring>
 #include <memory>
 
-#include <unwind.h>
-
 #include <weft/sanitizers.h>
 
 #include "os/held_registers.h"
@@ -23,25 +21,27 @@ using OSFiberFramesTest = weft::tests::WithOSFibers;
 using weft::tests::baseOf;
 using weft::tests::codeAddress;
 using weft::tests::frameHolds;
+using weft::tests::functionOf;
 using weft::tests::hold;
 using weft::tests::kMostBytesBelowTop;
+using weft::tests::outermostOf;
 using weft::tests::TestFiber;
 using weft::tests::Walk;
 
 namespace {
 
-constexpr uint64_t kMagic = 0x1111222233334440;
-constexpr uint64_t kOtherMagic = 0xaaaabbbbccccddd0;
+constexpr auto kMagic = static_cast<uintptr_t>(0x1111222233334440);
+constexpr auto kOtherMagic = static_cast<uintptr_t>(0xaaaabbbbccccddd0);
 
 // Switches while the registers that a callee preserves have values by `magic`.
 // Returns: whether they were the same afterwards.
-bool switchHolding(uint64_t magic, OSFiber& from, OSFiber& to) {
+bool switchHolding(uintptr_t magic, OSFiber& from, OSFiber& to) {
   return hold(magic, &OSFiber::switchTo, &from, &to, OSFiber::exceptionGlobals());
 }
 
 TEST_F(OSFiberFramesTest, CalleeSavedRegistersSurvive) {
   int same = 0;
-  auto body = [&](uint64_t magic) {
+  auto body = [&](uintptr_t magic) {
     return [this, &same, magic](TestFiber& f) {
       for (int i = 0; i < 10; i++) {
         same += switchHolding(magic, f.os, self);
@@ -63,7 +63,7 @@ TEST_F(OSFiberFramesTest, AStoredPointerLeadsToTheRegisters) {
 #if WEFT_ADDRESS_SANITIZER_ENABLED || WEFT_THREAD_SANITIZER_ENABLED
   GTEST_SKIP() << "a sanitizer must be told of a switch";
 #else
-  constexpr uint64_t kDistance = 16;
+  constexpr uintptr_t kDistance = 16;
   struct Suspended {
     OSFiber* thread;
     OSFiber* fiber;
@@ -166,13 +166,13 @@ TEST_F(OSFiberFramesTest, NothingIsWrittenOutsideTheStack) {
 TEST_F(OSFiberFramesTest, BacktraceEndsAtTheBase) {
   Walk walk;
   TestFiber fiber([&](TestFiber&) { recordAtDepth(20, walk); });
-  void* base = baseOf(fiber.os);
-  ASSERT_NE(base, nullptr);
+  void* const outermost = outermostOf(fiber.os);
+  ASSERT_NE(outermost, nullptr);
   finish(fiber);
   EXPECT_TRUE(walk.isComplete);
   EXPECT_GT(walk.numFrames, 20);
   ASSERT_LT(walk.numFrames, Walk::kMaxFrames);
-  EXPECT_EQ(walk.frames[walk.numFrames - 1].function, base);
+  EXPECT_EQ(walk.frames[walk.numFrames - 1].function, outermost);
 }
 
 // What is seen during a call that is made with kMagic in the registers.
@@ -269,13 +269,15 @@ WEFT_TEST_FRAME_CHAIN void walkFramesOnFiber(void* p) {
 TEST_F(OSFiberFramesTest, AWalkAlongFramePointersEndsAtTheBase) {
   auto stack = std::make_unique<char[]>(kStackSize);
   FramePointerWalk walk{&self, {}};
-  walk.fiber.init(stack.get(), kStackSize, &walkFramesOnFiber, &walk);
+  // For gcc the options of a function may be part of its type.
+  auto* const entry = reinterpret_cast<void (*)(void*)>(&walkFramesOnFiber);
+  walk.fiber.init(stack.get(), kStackSize, entry, &walk);
   [[maybe_unused]] void* const base = baseOf(walk.fiber);
   OSFiber::switchTo(self, walk.fiber, OSFiber::exceptionGlobals());
   // With AddressSanitizer a function of weft begins the fiber.
   EXPECT_EQ(walk.numFrames, WEFT_ADDRESS_SANITIZER_ENABLED ? 23 : 22);
 #if !WEFT_ADDRESS_SANITIZER_ENABLED
-  EXPECT_EQ(_Unwind_FindEnclosingFunction(reinterpret_cast<void*>(codeAddress(walk.lastReturn))), base);
+  EXPECT_EQ(functionOf(codeAddress(walk.lastReturn)), base);
 #endif
   walk.fiber.destroy();
 }

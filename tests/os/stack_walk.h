@@ -18,11 +18,11 @@ struct Frame {
   void* function;
   uintptr_t ip;
   uintptr_t cfa;
-  uint64_t held[kNumHeld];
+  uintptr_t held[kNumHeld];
 
   // Returns: whether this is weft_test_hold() with the registers that it sets.
-  bool holds(uint64_t magic) const {
-    for (uint64_t i = 0; i < kNumHeld; i++) {
+  bool holds(uintptr_t magic) const {
+    for (size_t i = 0; i < kNumHeld; i++) {
       if (kHeld[i].dwarfNumber >= 0 && held[i] != magic + i) {
         return false;
       }
@@ -39,11 +39,13 @@ struct Walk {
   Frame frames[kMaxFrames];
 
   // Needs no memory but this: it runs in a signal handler.
-  void record() { isComplete = _Unwind_Backtrace(&Walk::add, this) == _URC_END_OF_STACK; }
+  void record() { isComplete = _Unwind_Backtrace(&Walk::add, this) == kEndOfWalk; }
 
+  // Tables may have one entry for several functions, so that the frame's may be an earlier one.
   Frame* find(void* function) {
+    const auto start = reinterpret_cast<uintptr_t>(function);
     for (int i = 0; i < numFrames; i++) {
-      if (frames[i].function == function) {
+      if (reinterpret_cast<uintptr_t>(frames[i].function) <= start && start < frames[i].ip) {
         return &frames[i];
       }
     }
@@ -60,14 +62,13 @@ struct Walk {
       return _URC_NO_REASON;
     }
     if (walk->numFrames == kMaxFrames) {
-      return _URC_NORMAL_STOP;
+      return _URC_HANDLER_FOUND;  // any code but _URC_NO_REASON ends a walk
     }
     Frame& frame = walk->frames[walk->numFrames++];
     frame.ip = ip;
     frame.cfa = _Unwind_GetCFA(context);
-    // The look-up takes its argument for a return address.
-    frame.function = _Unwind_FindEnclosingFunction(reinterpret_cast<void*>(ip + (beforeInstruction ? 1 : 0)));
-    for (uint64_t i = 0; i < kNumHeld; i++) {
+    frame.function = functionOf(ip + (beforeInstruction ? 1 : 0));
+    for (size_t i = 0; i < kNumHeld; i++) {
       if (kHeld[i].dwarfNumber >= 0) {
         frame.held[i] = _Unwind_GetGR(context, kHeld[i].dwarfNumber);
       }
@@ -78,8 +79,12 @@ struct Walk {
 
 // The function at the base of a fiber that has not run yet.
 inline void* baseOf(const detail::OSFiber& fresh) {
-  const uintptr_t start = codeAddress(static_cast<uintptr_t*>(fresh.sp)[kReturnAddressAt]);
-  return _Unwind_FindEnclosingFunction(reinterpret_cast<void*>(start));
+  return functionOf(codeAddress(static_cast<uintptr_t*>(fresh.sp)[kReturnAddressAt]));
+}
+
+// The function that a walk on a fiber that has not run yet will report last.
+inline void* outermostOf(const detail::OSFiber& fresh) {
+  return functionOf(codeAddress(static_cast<uintptr_t*>(fresh.sp)[kOutermostAt]) + 1);
 }
 
 }  // namespace weft::tests
