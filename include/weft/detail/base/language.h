@@ -19,6 +19,7 @@
 #if defined(WEFT_UCONTEXT) && __SIZEOF_POINTER__ == 8
 #elif defined(__x86_64__) && !defined(__ILP32__)
 #elif defined(__aarch64__) && !defined(__ILP32__) && defined(__AARCH64EL__)
+#elif defined(__arm__) && defined(__ARMEL__) && defined(__ARM_PCS_VFP)
 #elif defined(__riscv_float_abi_double) && __riscv_xlen == 64
 #elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__) && _CALL_ELF == 2
 #elif defined(__s390x__)
