@@ -177,11 +177,12 @@ TEST_F(OSFiberFramesTest, BacktraceEndsAtTheBase) {
 
 // What is seen during a call that is made with kMagic in the registers.
 struct CallProbe {
-  explicit CallProbe(OSFiber& caller) : fiber(caller) {}
+  explicit CallProbe(OSFiber& caller) : fiber(caller) { outside.record(); }
 
   OSFiber& fiber;
   int numCalls = 0;
   bool isFrameRight = false;  // of the caller, which looks as if it were suspended
+  Walk outside;               // from the test itself
   Walk walk;
 
   static void look(void* p) {
@@ -191,10 +192,11 @@ struct CallProbe {
     self.walk.record();
   }
 
-  // Returns: whether the walk has found the caller, with its registers.
+  // Returns: whether the walk has found the caller, with its registers, and then all that lies above.
   bool foundCaller() {
     const auto* const caller = walk.find(reinterpret_cast<void*>(&weft_test_hold));
-    return walk.isComplete && caller != nullptr && caller->holds(kMagic);
+    return walk.isComplete && caller != nullptr && caller->holds(kMagic) &&
+           walk.frames[walk.numFrames - 1].ip == outside.frames[outside.numFrames - 1].ip;
   }
 };
 
@@ -268,6 +270,7 @@ WEFT_TEST_FRAME_CHAIN void walkFramesOnFiber(void* p) {
 
 TEST_F(OSFiberFramesTest, AWalkAlongFramePointersEndsAtTheBase) {
   auto stack = std::make_unique<char[]>(kStackSize);
+  std::memset(stack.get(), 0x5a, kStackSize);
   FramePointerWalk walk{&self, {}};
   // For gcc the options of a function may be part of its type.
   auto* const entry = reinterpret_cast<void (*)(void*)>(&walkFramesOnFiber);
