@@ -175,7 +175,7 @@ struct LayoutAccess {
 
 // The note that leads to the table, wherever the linker puts both.
 asm(R"(
-  .pushsection .note.weft, "a", @note
+  .pushsection .note.weft, "a", %note
   .balign 4
   .long 5, 4, 1
   .asciz "weft"
