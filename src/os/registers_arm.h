@@ -24,7 +24,8 @@ inline constexpr uint8_t kLink = 14;  // where a call leaves its return address
 // was in the link register. In the place of r0, which no caller needs, is another value.
 inline constexpr uint8_t kSuspended[] = {0, 4, 5, 6, 7, 8, 9, 10, 11, kPc};
 inline constexpr size_t kSuspendedSize = 104;
-inline constexpr size_t kWatchAt = 0;  // from the stack pointer of weft_call_watched
+inline constexpr size_t kBelowCfa = 0;  // from the caller's stack pointer to the canonical frame address
+inline constexpr size_t kWatchAt = 0;   // from the stack pointer of weft_call_watched
 // The members of the system's user_regs, then cpsr and orig_r0.
 inline constexpr uint8_t kInUserRegs[] = {0, 1,  2,  3,  4,  5,  6,  7,         8,
                                           9, 10, 11, 12, 13, 14, 15, kNoNumber, kNoNumber};
