@@ -146,9 +146,11 @@ class Evaluation {
         pushSigned<int32_t>();
         return true;
       case DW_OP_addr:
+        push(left_.get<Address>());
+        return true;
       case DW_OP_const8u:
       case DW_OP_const8s:
-        push(left_.get<uint64_t>());
+        push(static_cast<Address>(left_.get<uint64_t>()));
         return true;
       case DW_OP_constu:
         push(left_.unsignedLeb());
@@ -206,7 +208,7 @@ class Evaluation {
     switch (operation) {
       case DW_OP_abs: {
         const Address value = pop();
-        push(static_cast<int64_t>(value) < 0 ? 0 - value : value);
+        push(static_cast<intptr_t>(value) < 0 ? 0 - value : value);
         return true;
       }
       case DW_OP_neg:
@@ -233,8 +235,9 @@ class Evaluation {
   }
 
   static bool binary(uint8_t operation, Address left, Address right, Address& value) {
-    const auto signedLeft = static_cast<int64_t>(left);
-    const auto signedRight = static_cast<int64_t>(right);
+    constexpr unsigned kBits = 8 * sizeof(Address);
+    const auto signedLeft = static_cast<intptr_t>(left);
+    const auto signedRight = static_cast<intptr_t>(right);
     switch (operation) {
       case DW_OP_and:
         value = left & right;
@@ -255,13 +258,13 @@ class Evaluation {
         value = left * right;
         return true;
       case DW_OP_shl:
-        value = right < 64 ? left << right : 0;
+        value = right < kBits ? left << right : 0;
         return true;
       case DW_OP_shr:
-        value = right < 64 ? left >> right : 0;
+        value = right < kBits ? left >> right : 0;
         return true;
       case DW_OP_shra:
-        value = static_cast<Address>(signedLeft >> std::min<Address>(right, 63));
+        value = static_cast<Address>(signedLeft >> std::min<Address>(right, kBits - 1));
         return true;
       case DW_OP_eq:
         value = left == right;

@@ -17,11 +17,12 @@ constexpr uint8_t kSortedTable = kRelativeToData | 0x0b;  // of int32_t
 Address readValue(ByteReader& from, uint8_t format) {
   switch (format) {
     case 0x00:  // as wide as a pointer
+      return from.get<Address>();
     case 0x04:
     case 0x0c:
-      return from.get<uint64_t>();
+      return static_cast<Address>(from.get<uint64_t>());
     case 0x01:
-      return from.unsignedLeb();
+      return static_cast<Address>(from.unsignedLeb());
     case 0x02:
       return from.get<uint16_t>();
     case 0x03:

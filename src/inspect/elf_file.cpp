@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,24 +69,24 @@ bool ElfFile::openBytes(const void* bytes, size_t size) {
 }
 
 bool ElfFile::readHeader() {
-  const auto header = bytesAt(0, sizeof(Elf64_Ehdr), 0).get<Elf64_Ehdr>();
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+  const auto header = bytesAt(0, sizeof(ElfW(Ehdr)), 0).get<ElfW(Ehdr)>();
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != kElfClass ||
       header.e_ident[EI_DATA] != kByteOrder) {
     return false;
   }
-  if (header.e_shentsize == sizeof(Elf64_Shdr) && header.e_shoff != 0) {
+  if (header.e_shentsize == sizeof(ElfW(Shdr)) && header.e_shoff != 0) {
     sections_ = header.e_shoff;
     numSections_ = 1;  // the first one says what does not fit the header
-    const auto first = bytesAt(sections_, sizeof(Elf64_Shdr), 0).get<Elf64_Shdr>();
+    const auto first = bytesAt(sections_, sizeof(ElfW(Shdr)), 0).get<ElfW(Shdr)>();
     numSections_ = header.e_shnum != 0 ? header.e_shnum : first.sh_size;
     namesSection_ = header.e_shstrndx != SHN_XINDEX ? header.e_shstrndx : first.sh_link;
     numSegments_ = header.e_phnum == PN_XNUM ? first.sh_info : 0;
-    numSections_ = std::min(numSections_, uint64_t{size_ / sizeof(Elf64_Shdr)});
+    numSections_ = std::min(numSections_, uint64_t{size_ / sizeof(ElfW(Shdr))});
   }
-  if (header.e_phentsize == sizeof(Elf64_Phdr)) {
+  if (header.e_phentsize == sizeof(ElfW(Phdr))) {
     segments_ = header.e_phoff;
     numSegments_ = header.e_phnum != PN_XNUM ? header.e_phnum : numSegments_;
-    numSegments_ = std::min(numSegments_, uint64_t{size_ / sizeof(Elf64_Phdr)});
+    numSegments_ = std::min(numSegments_, uint64_t{size_ / sizeof(ElfW(Phdr))});
   } else {
     numSegments_ = 0;
   }
@@ -103,8 +104,8 @@ ElfFile::Segment ElfFile::segment(uint64_t index) const {
   if (index >= numSegments_ || segments_ > size_) {
     return {};
   }
-  const uint64_t offset = segments_ + index * sizeof(Elf64_Phdr);
-  const auto header = bytesAt(offset, sizeof(Elf64_Phdr), 0).get<Elf64_Phdr>();
+  const uint64_t offset = segments_ + index * sizeof(ElfW(Phdr));
+  const auto header = bytesAt(offset, sizeof(ElfW(Phdr)), 0).get<ElfW(Phdr)>();
   return {header.p_type,   header.p_flags, header.p_vaddr, header.p_offset,
           header.p_filesz, header.p_memsz, header.p_align};
 }
@@ -113,8 +114,8 @@ ElfFile::Section ElfFile::sectionAt(uint64_t index) const {
   if (index >= numSections_ || sections_ > size_) {
     return {};
   }
-  const uint64_t offset = sections_ + index * sizeof(Elf64_Shdr);
-  const auto header = bytesAt(offset, sizeof(Elf64_Shdr), 0).get<Elf64_Shdr>();
+  const uint64_t offset = sections_ + index * sizeof(ElfW(Shdr));
+  const auto header = bytesAt(offset, sizeof(ElfW(Shdr)), 0).get<ElfW(Shdr)>();
   return {header.sh_name, header.sh_type, header.sh_addr, header.sh_offset,
           header.sh_size, header.sh_link, header.sh_info, header.sh_entsize};
 }
@@ -168,7 +169,7 @@ ByteReader ElfFile::loadedFrom(Address address) const {
 
 bool ElfFile::nextNote(ByteReader& notes, uint64_t alignment, Note& note) {
   const uint64_t padding = alignment == 8 ? 8 : 4;
-  const auto header = notes.get<Elf64_Nhdr>();
+  const auto header = notes.get<ElfW(Nhdr)>();
   ByteReader name = notes.take(padded(sizeof header + header.n_namesz, padding) - sizeof header);
   note.type = header.n_type;
   note.name = stringAt(ByteReader(name.bytes(), std::min<size_t>(header.n_namesz, name.left()), 0), 0);
@@ -203,7 +204,7 @@ void ElfFile::buildIndex() {
   for (const uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
     for (uint64_t i = 0; i < numSections_ && index_.empty(); ++i) {
       const Section symbols = sectionAt(i);
-      if (symbols.type == type && symbols.entrySize == sizeof(Elf64_Sym)) {
+      if (symbols.type == type && symbols.entrySize == sizeof(ElfW(Sym))) {
         indexSymbols(symbols);
       }
     }
@@ -220,8 +221,8 @@ void ElfFile::indexSymbols(const Section& symbols) {
   symbolNames_ = bytesAt(names.offset, names.size, 0);
   auto visitFunctions = [this](auto visit) {
     ByteReader left = symbols_;
-    for (uint32_t i = 0; left.left() >= sizeof(Elf64_Sym); ++i) {
-      const auto symbol = left.get<Elf64_Sym>();
+    for (uint32_t i = 0; left.left() >= sizeof(ElfW(Sym)); ++i) {
+      const auto symbol = left.get<ElfW(Sym)>();
       const unsigned type = ELF64_ST_TYPE(symbol.st_info);
       if (symbol.st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC)) {
         visit(symbol, i);
@@ -229,9 +230,9 @@ void ElfFile::indexSymbols(const Section& symbols) {
     }
   };
   size_t count = 0;
-  visitFunctions([&count](const Elf64_Sym&, uint32_t) { ++count; });
+  visitFunctions([&count](const ElfW(Sym)&, uint32_t) { ++count; });
   index_.reserve(count);
-  visitFunctions([this](const Elf64_Sym& symbol, uint32_t i) {
+  visitFunctions([this](const ElfW(Sym) & symbol, uint32_t i) {
     const unsigned binding = ELF64_ST_BIND(symbol.st_info);
     const uint32_t rank = binding == STB_GLOBAL ? 2 : binding == STB_WEAK ? 1 : 0;
     index_.push_back({symbol.st_value, i, rank});
@@ -240,8 +241,8 @@ void ElfFile::indexSymbols(const Section& symbols) {
 
 bool ElfFile::describe(const IndexEntry& entry, Symbol& symbol) const {
   ByteReader at = symbols_;
-  at.skip(entry.symbol * sizeof(Elf64_Sym));
-  const auto found = at.get<Elf64_Sym>();
+  at.skip(entry.symbol * sizeof(ElfW(Sym)));
+  const auto found = at.get<ElfW(Sym)>();
   symbol = {stringAt(symbolNames_, found.st_name), found.st_value, found.st_size};
   return !symbol.name.empty();
 }

@@ -20,9 +20,12 @@ namespace weft::inline v0_1::detail::inspect {
 // The order of bytes of this processor, as the header of a file tells it.
 inline constexpr unsigned char kByteOrder =
     std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
+// The size of its pointers, as that header tells it.
+inline constexpr unsigned char kElfClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
 
-// An ELF file of 64 bits, in the byte order of this machine: a program, a shared library or a core file. It
-// is mapped, and each offset in it is checked before use, so a file that is damaged gives less, and no fault.
+// An ELF file whose pointers have the size of our own, in the byte order of this machine: a program, a shared
+// library or a core file. It is mapped, and each offset in it is checked before use, so a file that is
+// damaged gives less, and no fault.
 // (A file that somebody makes shorter meanwhile gives SIGBUS, as it does to the process that runs it.)
 //
 // Addresses are the file's own: those of a process less the bias of the image.

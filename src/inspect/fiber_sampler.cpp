@@ -170,7 +170,7 @@ void FiberSampler::pickBlocks(uint64_t count, size_t most) {
         first += all[slab++].numUsed;
       } else {
         const Address blocks = all[slab].address + offsets_.slabBlocks;
-        picked_.push_back({blocks + (pick - first) * offsets_.fiberSize, worker});
+        picked_.push_back({blocks + static_cast<size_t>(pick - first) * offsets_.fiberSize, worker});
         return;
       }
     }

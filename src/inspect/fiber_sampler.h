@@ -83,8 +83,10 @@ class FiberSampler {
   bool isCandidate(size_t picked);
   void chooseFibers();
   void addWorkers();
-  Record recordOf(const SeenWorker& worker) const { return {worker.record, offsets_.workerSize}; }
-  Record blockAt(size_t i) const { return {blocks_.data() + i * offsets_.fiberSize, offsets_.fiberSize}; }
+  Record recordOf(const SeenWorker& worker) const { return Record(worker.record, offsets_.workerSize); }
+  Record blockAt(size_t i) const {
+    return Record(blocks_.data() + i * offsets_.fiberSize, offsets_.fiberSize);
+  }
 
   template <class F>
   void forEachPick(uint64_t count, size_t most, F f);

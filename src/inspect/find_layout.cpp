@@ -4,6 +4,7 @@
 #include "inspect/find_layout.h"
 
 #include <elf.h>
+#include <link.h>
 
 #include <cstring>
 
@@ -17,9 +18,9 @@ namespace {
 constexpr unsigned kMostSegments = 256;
 constexpr unsigned kMostNotes = 256;
 
-bool isReadable(const Elf64_Ehdr& header) {
-  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
-         header.e_ident[EI_DATA] == kByteOrder && header.e_phentsize == sizeof(Elf64_Phdr) &&
+bool isReadable(const ElfW(Ehdr) & header) {
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == kElfClass &&
+         header.e_ident[EI_DATA] == kByteOrder && header.e_phentsize == sizeof(ElfW(Phdr)) &&
          header.e_phnum <= kMostSegments;
 }
 
@@ -28,7 +29,7 @@ Address findTableInNotes(const Memory& memory, Address begin, uint64_t size, uin
   const auto aligned = [alignment](uint64_t value) { return (value + alignment - 1) & ~(alignment - 1); };
   uint64_t at = 0;
   for (unsigned i = 0; i < kMostNotes && at < size; ++i) {
-    Elf64_Nhdr note;
+    ElfW(Nhdr) note;
     if (!memory.get(begin + at, note)) {
       return 0;
     }
@@ -48,12 +49,12 @@ Address findTableInNotes(const Memory& memory, Address begin, uint64_t size, uin
 }  // namespace
 
 Address findTable(const Memory& memory, Address begin) {
-  Elf64_Ehdr header;
+  ElfW(Ehdr) header;
   if (!memory.get(begin, header) || !isReadable(header)) {
     return 0;
   }
   // One by one: the caller's stack may be a fiber's.
-  Elf64_Phdr segment;
+  ElfW(Phdr) segment;
   Address bias = 0;
   bool hasBias = false;
   for (unsigned i = 0; i < header.e_phnum && !hasBias; ++i) {

@@ -8,7 +8,7 @@
 
 namespace weft::inline v0_1::detail::inspect {
 
-using Address = uint64_t;  // in the observed process
+using Address = uintptr_t;  // in the observed process, whose pointers have the size of our own
 
 // The memory of a process that is looked at: of the calling process, of another one, or of a core file. What
 // is read may change meanwhile, so a reader believes nothing that it has not checked.

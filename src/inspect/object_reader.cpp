@@ -15,7 +15,7 @@ namespace weft::inline v0_1::detail::inspect {
 struct ObjectReader::Kind {
   std::string_view what;
   ObjectState::Kind kind;
-  uint64_t Offsets::* words[kMostWords];  // null: no more
+  Address Offsets::* words[kMostWords];  // null: no more
 };
 
 using State = ObjectState::Kind;
@@ -107,7 +107,7 @@ ObjectState ObjectReader::describe(const Kind& kind, const Words& words) const {
     case State::Values: {
       const uint64_t head = words.value[1] >> offsets_.channelShift;
       const uint64_t tail = words.value[2] >> offsets_.channelShift;
-      state.capacity = first;
+      state.capacity = static_cast<size_t>(first);
       state.count = tail > head ? std::min(tail - head, state.capacity) : 0;
       state.isClosed = (words.value[2] & offsets_.channelClosed) != 0;
       break;

@@ -12,7 +12,7 @@ namespace {
 
 struct Field {
   std::string_view name;
-  uint64_t Offsets::* value;
+  Address Offsets::* value;
 };
 
 constexpr Field kFields[] = {
@@ -131,7 +131,7 @@ size_t takeEntries(const Memory& memory, const LayoutTable& table, Offsets& offs
     const std::string_view name(entry.name, strnlen(entry.name, sizeof entry.name));
     const auto* field = std::ranges::find(kFields, name, &Field::name);
     if (field != std::end(kFields) && entry.value <= kMostValue) {
-      offsets.*field->value = entry.value;
+      offsets.*field->value = static_cast<Address>(entry.value);
       ++numFound;
     }
   }

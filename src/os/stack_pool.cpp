@@ -24,8 +24,10 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-constexpr uint32_t kFirstSlab = 16;                // stacks
-constexpr size_t kMaxSlabBytes = size_t{4} << 30;  // but one stack at least
+constexpr uint32_t kFirstSlab = 16;  // stacks
+// Slabs have so much address space, but one stack at least. With 32 bits a process has 2 to 4 GiB in all.
+constexpr size_t kMaxSlabBytes =
+    sizeof(void*) == 4 ? size_t{64} << 20 : static_cast<size_t>(uint64_t{4} << 30);
 
 }  // namespace
 

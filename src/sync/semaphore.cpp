@@ -20,7 +20,7 @@ constinit detail::MovedFromState<Semaphore::State> Semaphore::State::movedFrom;
 
 Semaphore::State::State(Allocator* from, ptrdiff_t initialCount)
     : SharedState(from), core(static_cast<uint32_t>(initialCount)) {
-  WEFT_ASSERT(initialCount >= 0 && initialCount < detail::SemaphoreCore<>::kMax,
+  WEFT_ASSERT(initialCount >= 0 && initialCount < ptrdiff_t{detail::SemaphoreCore<>::kMax},
               "Semaphore(%td): the count must be 0 to %u.", initialCount, detail::SemaphoreCore<>::kMax - 1);
 }
 
@@ -33,7 +33,7 @@ Semaphore::State::~State() {
 bool Semaphore::State::tryAcquire() { return core.tryTake(); }
 
 bool Semaphore::State::tryAcquire(ptrdiff_t count) {
-  WEFT_ASSERT(count >= 0 && count < detail::SemaphoreCore<>::kMax,
+  WEFT_ASSERT(count >= 0 && count < ptrdiff_t{detail::SemaphoreCore<>::kMax},
               "Semaphore: %td permits were to be acquired: the number must be 0 to %u.", count,
               detail::SemaphoreCore<>::kMax - 1);
   if (count == 0) {

@@ -3,13 +3,13 @@
 
 #include "scheduler/core/other_threads.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +17,15 @@
 
 namespace weft::inline v0_1::detail {
 namespace {
+
+// What getdents64() writes, whatever size the program's own `dirent` has.
+struct Entry {
+  uint64_t number;
+  int64_t offset;
+  uint16_t length;
+  uint8_t type;
+  char name[1];  // and more, up to a 0
+};
 
 class File {
  public:
@@ -69,7 +78,11 @@ bool tellsOfSleep(const char* text, bool mayHaveLimit) {
   const uint64_t operation = arguments[1] & FUTEX_CMD_MASK;
   const bool isWait = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET ||
                       operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2;
-  return call == SYS_futex && isWait && (mayHaveLimit || arguments[3] == 0);
+  bool isFutex = call == SYS_futex;
+#ifdef SYS_futex_time64  // that of the C library on processors of 32 bits
+  isFutex = isFutex || call == SYS_futex_time64;
+#endif
+  return isFutex && isWait && (mayHaveLimit || arguments[3] == 0);
 }
 
 bool isNobodyLeft(const inspect::Snapshot& snapshot) {
@@ -78,18 +91,18 @@ bool isNobodyLeft(const inspect::Snapshot& snapshot) {
     return false;
   }
   const auto self = static_cast<int>(gettid());
-  static_assert(sizeof(ino_t) == 8 && sizeof(off_t) == 8, "a dirent is what the kernel writes");
-  alignas(dirent) char buffer[4096];
+  alignas(Entry) char buffer[4096];
   for (;;) {
     const long size = syscall(SYS_getdents64, folder.descriptor(), buffer, sizeof buffer);
     if (size <= 0) {
       return size == 0;
     }
     for (long at = 0; at < size;) {
-      const auto* const entry = reinterpret_cast<const dirent*>(buffer + at);
-      at += entry->d_reclen;
-      const bool isThread = entry->d_name[0] != '.' && std::atoi(entry->d_name) != self;
-      if (isThread && !sleepsForEver(snapshot, entry->d_name)) {
+      const auto* const entry = reinterpret_cast<const Entry*>(buffer + at);
+      const char* const name = buffer + at + offsetof(Entry, name);
+      at += entry->length;
+      const bool isThread = name[0] != '.' && std::atoi(name) != self;
+      if (isThread && !sleepsForEver(snapshot, name)) {
         return false;
       }
     }
