@@ -5,7 +5,7 @@
 
 # What the emulator cannot run, as a filter of GoogleTest.
 set(weft_cannot_run "")
-if(CMAKE_CROSSCOMPILING)
+if(CMAKE_CROSSCOMPILING_EMULATOR)
   set(cannot ${CMAKE_CURRENT_LIST_DIR}/cross/qemu_cannot.txt)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${cannot})
   file(STRINGS ${cannot} weft_cannot_run REGEX "^[A-Z]")

@@ -16,7 +16,7 @@
 #endif
 
 // The processors that have a file in src/osfiber_asm, one a line. A port adds its own. CMake reads them here.
-#if defined(WEFT_UCONTEXT) && __SIZEOF_POINTER__ == 8
+#if defined(WEFT_UCONTEXT) && __SIZEOF_POINTER__ >= 4
 #elif defined(__x86_64__) && !defined(__ILP32__)
 #elif defined(__aarch64__) && !defined(__ILP32__) && defined(__AARCH64EL__)
 #elif defined(__arm__) && defined(__ARMEL__) && defined(__ARM_PCS_VFP)
