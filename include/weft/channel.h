@@ -70,7 +70,7 @@ class Channel {
   class Iterator;
 
   // Makes a channel that has room for `capacity` values, in memory of `allocator`.
-  // Requires: capacity is from 0 to 2^31; otherwise a message ends the program.
+  // Requires: capacity is from 0 to 2^31, with 32 bits 2^30; otherwise a message ends the program.
   explicit Channel(size_t capacity = 0, Allocator* allocator = Allocator::Default)
       : state_(detail::Shared<State>::adopt(State::make(allocator, capacity, detail::valueTypeOf<T>))) {}
 

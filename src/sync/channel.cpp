@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <mutex>
 
 #include "scheduler/core/waiter_inl.h"
@@ -21,7 +22,8 @@ const char* ChannelClosed::what() const noexcept {
 namespace detail {
 namespace {
 
-constexpr size_t kMaxCapacity = size_t{1} << 31;
+// Negative numbers, as size_t, are beyond it.
+constexpr size_t kMaxCapacity = std::min(size_t{1} << 31, size_t{PTRDIFF_MAX} / 2 + 1);
 
 // How many pauses to wait for several values in a row before testing again: each test takes a cache line from
 // the other side. All tests of the greatest patience take 2 us, in which a hundred values come or go.

@@ -60,9 +60,13 @@ struct FloatingPointWords {
 #include "os/held_registers_powerpc64le.h"
 #elif defined(__s390x__)
 #include "os/held_registers_s390x.h"
+#elif defined(WEFT_UCONTEXT)
+#include "os/held_registers_generic.h"
 #else
 #error "the tests of the switch need a held_registers_<processor>.h"
 #endif
+
+#if !defined(WEFT_TEST_NO_FRAMES)
 
 // Before a function that calls ownFrame(): it is part of the chain of frames.
 #if !defined(WEFT_TEST_FRAME_CHAIN)
@@ -111,3 +115,5 @@ inline bool frameHolds(const void* sp, uintptr_t magic) {
 }
 
 }  // namespace weft::tests
+
+#endif  // WEFT_TEST_NO_FRAMES

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <list>
@@ -121,10 +122,11 @@ TEST_F(MemoryTest, GuardedMemoryIsReachableForLeakCheckers) {
 }
 
 TEST(MemoryDeathTest, MemoryThatCannotBeHadIsReported) {
-  EXPECT_DEATH(Allocator::Default->allocate(request(size_t{1} << 62, 0, true)), "weft: fatal: out of memory");
+  EXPECT_DEATH(Allocator::Default->allocate(request(SIZE_MAX / 4 + 1, 0, true)),
+               "weft: fatal: out of memory");
   EXPECT_DEATH(Allocator::Default->allocate(request(~size_t{0}, 0, true)), "weft: fatal: out of memory");
 #if !WEFT_ADDRESS_SANITIZER_ENABLED && !WEFT_THREAD_SANITIZER_ENABLED  // they end the program themselves
-  EXPECT_DEATH(Allocator::Default->allocate(request(size_t{1} << 62)), "weft: fatal: out of memory");
+  EXPECT_DEATH(Allocator::Default->allocate(request(SIZE_MAX / 4 + 1)), "weft: fatal: out of memory");
 #endif
   weft::StlAllocator<uint64_t> stl(Allocator::Default);
   EXPECT_DEATH(static_cast<void>(stl.allocate(~size_t{0} / 4)),

@@ -611,8 +611,13 @@ TEST_P(ChannelTest, TheExampleInTheHeaderWorks) {
 class ChannelDeathTest : public tests::DeathTest {};
 
 TEST_F(ChannelDeathTest, CapacityBeyondTheLimit) {
+#if PTRDIFF_MAX > INT32_MAX
   EXPECT_DEATH(Channel<char>((size_t{1} << 31) + 1),
                "Channel\\(2147483649\\): the capacity must be from 0 to 2147483648");
+#else
+  EXPECT_DEATH(Channel<char>((size_t{1} << 30) + 1),
+               "Channel\\(1073741825\\): the capacity must be from 0 to 1073741824");
+#endif
   EXPECT_DEATH(Channel<char>(static_cast<size_t>(-3)), "Channel\\(-3\\): the capacity must be from 0");
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -404,24 +405,30 @@ using SemaphoreDeathTest = tests::DeathTest;
 TEST_F(SemaphoreDeathTest, CountBeyondItsLimit) {
   EXPECT_DEATH(Semaphore(kMost + 1), "Semaphore\\(1073741824\\): the count must be 0 to 1073741823");
   EXPECT_DEATH(Semaphore(1).release(kMost), "Semaphore::release\\(1073741823\\) on top of 1");
-  EXPECT_DEATH(Semaphore().release(0xffffffffu), "Semaphore::release\\(4294967295\\)");
 }
 
-TEST_F(SemaphoreDeathTest, CountsThatAreNegativeOrHaveMoreBitsAreNotCutOff) {
+TEST_F(SemaphoreDeathTest, CountsThatAreNegativeAreNotCutOff) {
   EXPECT_DEATH(Semaphore(-1), "Semaphore\\(-1\\): the count must be 0 to");
-  EXPECT_DEATH(Semaphore(1ull << 32), "Semaphore\\(4294967296\\)");
   EXPECT_DEATH(Semaphore(1).release(-1),
                "Semaphore::release\\(-1\\) on top of 1: release\\(\\) takes 0 or more");
-  EXPECT_DEATH(Semaphore(1).release((1ull << 32) + 1), "Semaphore::release\\(4294967297\\) on top of 1");
-  EXPECT_DEATH(Semaphore(1).release(PTRDIFF_MAX), "Semaphore::release\\(9223372036854775807\\) on top of 1");
+  EXPECT_DEATH(Semaphore(1).release(PTRDIFF_MAX),
+               "Semaphore::release\\(" + std::to_string(PTRDIFF_MAX) + "\\) on top of 1");
 }
+
+#if PTRDIFF_MAX > INT32_MAX
+TEST_F(SemaphoreDeathTest, CountsThatHaveMoreBitsAreNotCutOff) {
+  EXPECT_DEATH(Semaphore().release(0xffffffffu), "Semaphore::release\\(4294967295\\)");
+  EXPECT_DEATH(Semaphore(1ull << 32), "Semaphore\\(4294967296\\)");
+  EXPECT_DEATH(Semaphore(1).release((1ull << 32) + 1), "Semaphore::release\\(4294967297\\) on top of 1");
+  EXPECT_DEATH((void)Semaphore(1).acquire(1ll << 32, std::stop_token()), "4294967296 permits");
+}
+#endif
 
 TEST_F(SemaphoreDeathTest, AcquiringANumberBeyondItsLimit) {
   const Semaphore semaphore(1);
   EXPECT_DEATH(semaphore.acquire(-1), "-1 permits were to be acquired: the number must be 0 to 1073741823");
   EXPECT_DEATH((void)semaphore.try_acquire(kMost + 1), "1073741824 permits were to be acquired");
   EXPECT_DEATH((void)semaphore.try_acquire_for(-2, milliseconds(1)), "-2 permits were to be acquired");
-  EXPECT_DEATH((void)semaphore.acquire(1ll << 32, std::stop_token()), "4294967296 permits");
 }
 
 TEST_F(SemaphoreDeathTest, ReleaseBeyondTheLimitWhileSomebodyWaits) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -386,17 +387,23 @@ TEST_F(WaitGroupDeathTest, DoneBelowZero) {
 TEST_F(WaitGroupDeathTest, CountBeyondItsLimit) {
   EXPECT_DEATH(WaitGroup(1u << 30), "WaitGroup\\(1073741824\\): the count must be 0 to 1073741823");
   EXPECT_DEATH(WaitGroup(1).add((1u << 30) - 1), "WaitGroup::add\\(1073741823\\) on top of 1");
-  EXPECT_DEATH(WaitGroup().add(0xffffffffu), "WaitGroup::add\\(4294967295\\)");
 }
 
-TEST_F(WaitGroupDeathTest, CountsThatAreNegativeOrHaveMoreBitsAreNotCutOff) {
+TEST_F(WaitGroupDeathTest, CountsThatAreNegativeAreNotCutOff) {
   const int minusOne = -1;
   EXPECT_DEATH(WaitGroup{minusOne}, "WaitGroup\\(-1\\): the count must be 0 to");
-  EXPECT_DEATH(WaitGroup(1ull << 32), "WaitGroup\\(4294967296\\)");
   EXPECT_DEATH(WaitGroup(1).add(minusOne), "WaitGroup::add\\(-1\\) on top of 1: add\\(\\) takes 0 or more");
-  EXPECT_DEATH(WaitGroup(1).add((1ull << 32) + 1), "WaitGroup::add\\(4294967297\\) on top of 1");
-  EXPECT_DEATH(WaitGroup(1).add(PTRDIFF_MAX), "WaitGroup::add\\(9223372036854775807\\) on top of 1");
+  EXPECT_DEATH(WaitGroup(1).add(PTRDIFF_MAX),
+               "WaitGroup::add\\(" + std::to_string(PTRDIFF_MAX) + "\\) on top of 1");
 }
+
+#if PTRDIFF_MAX > INT32_MAX
+TEST_F(WaitGroupDeathTest, CountsThatHaveMoreBitsAreNotCutOff) {
+  EXPECT_DEATH(WaitGroup().add(0xffffffffu), "WaitGroup::add\\(4294967295\\)");
+  EXPECT_DEATH(WaitGroup(1ull << 32), "WaitGroup\\(4294967296\\)");
+  EXPECT_DEATH(WaitGroup(1).add((1ull << 32) + 1), "WaitGroup::add\\(4294967297\\) on top of 1");
+}
+#endif
 
 TEST_F(WaitGroupDeathTest, DestroyedWhileSomebodyWaits) {
   EXPECT_DEATH(
