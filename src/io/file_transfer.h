@@ -4,18 +4,17 @@
 #pragma once
 
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <span>
 
 #include "io/backend.h"
+#include "io/call_parts.h"
 #include "io/descriptor_table.h"
 #include "io/file_wait.h"
 #include "io/io_call.h"
@@ -24,23 +23,9 @@
 #include "io/result.h"
 #include "io/sigpipe.h"
 #include "io/system.h"
-#include "weft/waithandler.h"
 
 // Transfers of what may be a file. poll(2) does not wait for a file: io_uring or a blocking thread does.
 namespace weft::inline v0_1::detail {
-
-// Whether RWF_NOWAIT is unsupported. EPERM comes from a filter, or from a file that refuses plain calls too.
-inline bool isUnsupported(const IoResult& result) {
-  return result.error == EOPNOTSUPP || result.error == ENOSYS || result.error == EPERM;
-}
-
-// The parts that one call can take, without empty parts in front: such a call returns 0, as at the end.
-inline std::span<const iovec> partsOfOneCall(std::span<const iovec> parts) {
-  const auto isFull = [](const iovec& part) { return part.iov_len != 0; };
-  const auto numEmpty = std::find_if(parts.begin(), parts.end(), isFull) - parts.begin();
-  parts = parts.subspan(static_cast<size_t>(numEmpty));
-  return parts.first(std::min<size_t>(parts.size(), IOV_MAX));
-}
 
 // One call of the API that reads, writes, syncs or opens. It is made anew for each.
 template <class Sys>
@@ -106,21 +91,9 @@ class FileTransfer {
   // Calls call(), which may block, where it holds up no fiber.
   template <class Call>
   IoResult runBlocking(const Call& call) {
-    if (currentFiber == nullptr && !hasWaitHandler()) {
-      return retry_.use(call);
-    }
     const io::Wait& limits = retry_.call().limits;
-    if (const int ended = endedBy(limits); ended != 0) {
-      return {-1, ended};
-    }
-    IoResult result;
-    const auto job = [&] {
-      // There may have been no thread for long.
-      const int ended = endedBy(limits);
-      result = ended != 0 ? IoResult{-1, ended} : retry_.use(call);
-    };
-    const int error = onBlockingThread(job);
-    return error == 0 ? result : IoResult{-1, error};
+    const int ended = mayBlockThread() ? 0 : endedBy(limits);
+    return ended != 0 ? IoResult{-1, ended} : runBlockingWithin(&limits, call);
   }
 
   // Makes a request that may wait for a disk: by the worker's ring, or on a thread that may block.
@@ -146,6 +119,22 @@ class FileTransfer {
   }
 
  private:
+  // Calls call() where it holds up no fiber. `limits` end the wait for a thread, unless they are null.
+  template <class Call>
+  IoResult runBlockingWithin(const io::Wait* limits, const Call& call) {
+    if (mayBlockThread()) {
+      return retry_.use(call);
+    }
+    IoResult result;
+    const auto job = [&] {
+      // There may have been no thread for long.
+      const int ended = limits != nullptr ? endedBy(*limits) : 0;
+      result = ended != 0 ? IoResult{-1, ended} : retry_.use(call);
+    };
+    const int error = onBlockingThread(job);
+    return error == 0 ? result : IoResult{-1, error};
+  }
+
   // Reads or writes. now() is the call with RWF_NOWAIT. runOnFile() waits for a disk, else the reactor.
   template <class Now>
   IoResult transfer(const FileRequest& request, const Now& now) {
@@ -184,6 +173,9 @@ class FileTransfer {
   // tells whether it would wait. Otherwise poll(2) tells whether there is something to read, or any room. A
   // read may then block if another reader is faster, and a write if there is less room than it needs.
   IoResult transferByPoll(const FileRequest& request, uint32_t events) {
+    if (const IoResult told = tryWithoutBytes(request); told.error != 0) {
+      return told;
+    }
     const auto call = [&] { return callBlocking(request); };
     if (hasFlag(O_NONBLOCK)) {
       return retry_.run(events, call);
@@ -192,14 +184,45 @@ class FileTransfer {
       return retry_.run(events, [&] { return retry_.isReady(events) ? call() : -1; });
     }
     const IoResult ready = retry_.run(events, [&] { return retry_.isReady(events) ? 0 : -1; });
-    return ready.error == 0 ? runBlocking(call) : ready;
+    return ready.error == 0 ? writeWhereThereIsRoom(request) : ready;
+  }
+
+  // What has no offsets says so now, rather than when it is ready.
+  IoResult tryWithoutBytes(FileRequest request) const {
+    const iovec empty{};
+    request.parts = &empty;
+    request.numParts = 1;
+    return request.offset < 0 ? IoResult() : retry_.use([&] { return callBlocking(request); });
+  }
+
+  // Nothing ends a call that waits for more room. So a pipe gets what it has room for where something may end
+  // the operation. It gets that even after the end, as it need not wait.
+  IoResult writeWhereThereIsRoom(FileRequest request) {
+    const io::Wait& limits = retry_.call().limits;
+    const auto call = [&] { return callBlocking(request); };
+    const bool hasEnded = endedBy(limits) != 0;
+    const bool mayEnd = hasEnded || limits.deadline != kNever || limits.stop.stop_possible();
+    if (!mayEnd || fileType() != S_IFIFO) {
+      return runBlocking(call);
+    }
+    iovec part{};
+    const auto parts = partsForPipe({request.parts, static_cast<size_t>(request.numParts)}, part);
+    request.parts = parts.data();
+    request.numParts = static_cast<int>(parts.size());
+    return runBlockingWithin(hasEnded ? nullptr : &limits, call);
+  }
+
+  // Returns: the bits of S_IFMT; 0 if the system does not tell.
+  mode_t fileType() const {
+    struct stat status{};
+    const IoResult told = retry_.use([&]() -> ssize_t { return Sys::status(retry_.call().fd, &status); });
+    return told.error == 0 ? status.st_mode & S_IFMT : 0;
   }
 
   // Whether it is a file on a disk. poll(2) cannot report those.
   bool isOnDisk() const {
-    struct stat status{};
-    return retry_.use([&]() -> ssize_t { return Sys::status(retry_.call().fd, &status); }).error == 0 &&
-           (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode) || S_ISDIR(status.st_mode));
+    const mode_t type = fileType();
+    return type == S_IFREG || type == S_IFBLK || type == S_IFDIR;
   }
 
   bool hasFlag(int flag) const {

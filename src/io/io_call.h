@@ -12,6 +12,7 @@
 #include "weft/detail/wait/stoppable.h"
 #include "weft/fiber.h"
 #include "weft/io/descriptor.h"
+#include "weft/waithandler.h"
 
 // What a call of the API carries through its waits, and what all of these waits have in common.
 namespace weft::inline v0_1::detail {
@@ -67,6 +68,9 @@ int pauseWithin(const io::Wait& limits, std::chrono::nanoseconds time);
 
 // As pauseWithin(). In a fiber, close() and cancelAll() end the pause too.
 int pause(const IoCall& call, std::chrono::nanoseconds time);
+
+// Whether the calling thread holds up nobody where it blocks.
+inline bool mayBlockThread() { return currentFiber == nullptr && !hasWaitHandler(); }
 
 // Calls job() on a blocking thread and waits for it. Returns: 0, or an error number if there is no thread.
 template <class Job>

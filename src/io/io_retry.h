@@ -34,6 +34,11 @@ inline bool wouldWait(const IoResult& result) {
   return result.error == EAGAIN || result.error == EWOULDBLOCK;
 }
 
+// Whether RWF_NOWAIT is unsupported. EPERM comes from a filter, or from a file that refuses plain calls too.
+inline bool isUnsupported(const IoResult& result) {
+  return result.error == EOPNOTSUPP || result.error == ENOSYS || result.error == EPERM;
+}
+
 // One call of the API on a descriptor, which may make several system calls. Each call makes an IoRetry.
 template <class Sys>
 class IoRetry {

@@ -5,9 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -15,6 +18,7 @@
 #include <atomic>
 #include <cerrno>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -117,6 +121,64 @@ TEST_P(IoFaultsTest, WithoutCallsThatDoNotWaitReadinessIsAskedFor) {
       const iovec part{buffer, 4};
       EXPECT_EQ(FaultyFiles::writeParts(ends.writer.get(), {&part, 1}, never_, "io::write").value, 4);
     }
+  });
+}
+
+TEST_P(IoFaultsTest, WithoutCallsThatDoNotWaitAWriteThatFindsRoomIsDoneWhateverItsLimits) {
+  run([&] {
+    std::stop_source stop;
+    stop.request_stop();
+    for (const io::Wait& limits :
+         {io::Wait{.deadline = TimePoint::min()}, io::Wait{.stop = stop.get_token()}}) {
+      Ends ends = makeEnds(tests::PairKind::BlockingPipe);
+      transfers = {.errors = std::vector<int>(100, ENOSYS)};
+      const iovec part = partOf(bytesOf("hello"));
+      EXPECT_EQ(FaultyFiles::writeParts(ends.writer.get(), {&part, 1}, limits, "io::write").value, 5);
+      EXPECT_EQ(read(ends.reader.get(), limits).value, 5);
+    }
+    if (GetParam()) {
+      io::cancelAll(*Scheduler::get());
+      Ends ends = makeEnds(tests::PairKind::BlockingPipe);
+      std::vector<std::byte> data(1'000'000);
+      const iovec part{data.data(), data.size()};
+      EXPECT_EQ(FaultyFiles::writeParts(ends.writer.get(), {&part, 1}, never_, "io::write").value, PIPE_BUF);
+    }
+  });
+}
+
+TEST_P(IoFaultsTest, WithoutCallsThatDoNotWaitAPipeSaysAtOnceThatItHasNoOffsets) {
+  run([&] {
+    Ends ends = makeEnds(tests::PairKind::BlockingPipe);
+    const io::Wait soon{.deadline = TimePoint::clock::now() + std::chrono::milliseconds(2)};
+    transfers = {.errors = std::vector<int>(100, ENOSYS)};
+    EXPECT_EQ(FaultyFiles::readAt(ends.reader.get(), partOf(buffer), 0, soon).error, ESPIPE);
+    tests::fill(ends.writer.get());
+    EXPECT_EQ(FaultyFiles::writeAt(ends.writer.get(), partOf(buffer), 0, soon).error, ESPIPE);
+  });
+}
+
+// A call with more than that would wait for room, and neither a deadline nor a stop would end it.
+TEST_P(IoFaultsTest, WithoutCallsThatDoNotWaitAPipeIsFilledUntilTheDeadline) {
+  run([&] {
+    Ends ends = makeEnds(tests::PairKind::BlockingPipe);
+    transfers = {.errors = std::vector<int>(100, ENOSYS)};
+    std::vector<std::byte> data(PIPE_BUF + 1, std::byte{7});
+    const iovec large{data.data(), data.size()};
+    const iovec parts[] = {{data.data(), PIPE_BUF - 1}, {data.data(), 1}, {data.data(), 1}};
+    const io::Wait past{.deadline = TimePoint::min()};
+    EXPECT_EQ(FaultyFiles::writeParts(ends.writer.get(), {&large, 1}, past, "io::write").value, PIPE_BUF);
+    EXPECT_EQ(FaultyFiles::writeParts(ends.writer.get(), parts, past, "io::write").value, PIPE_BUF);
+    const io::Wait soon{.deadline = TimePoint::clock::now() + std::chrono::milliseconds(2)};
+    IoResult last{PIPE_BUF, 0};
+    ssize_t written = 2 * PIPE_BUF;
+    while (last.value == PIPE_BUF) {
+      last = FaultyFiles::writeParts(ends.writer.get(), {&large, 1}, soon, "io::write");
+      written += std::max<ssize_t>(last.value, 0);
+    }
+    EXPECT_EQ(last.error, ETIMEDOUT);
+    int unread = 0;
+    EXPECT_EQ(::ioctl(ends.reader.get(), FIONREAD, &unread), 0);
+    EXPECT_EQ(written, unread) << "nothing is lost, and nothing comes later";
   });
 }
 
