@@ -55,10 +55,12 @@ std::vector<TraceEvent> eventsOf(const TraceThread& thread) {
   std::vector<TraceEvent> events;
   const auto& ring = thread.ring;
   const uint64_t end = ring.numWritten();
+  // As events have it: without the upper byte, which is not zero under qemu-user.
+  const TraceEvent start{
+      TraceEvent::headOf(TraceKind::None, detail::recorder.startedAt.load(std::memory_order_relaxed))};
   for (uint64_t n = end - std::min(end, ring.capacity()); n < end; ++n) {
     const TraceEvent event = ring.at(n);
-    if (event.kind() == TraceKind::Text ||
-        event.ticks() >= detail::recorder.startedAt.load(std::memory_order_relaxed)) {
+    if (event.kind() == TraceKind::Text || event.ticks() >= start.ticks()) {
       events.push_back(event);
     }
   }
