@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 namespace {
 
@@ -62,24 +64,29 @@ bool isEmulated(const char* path) {
   }
 }
 
-// The words of a command. GoogleTest's children have stacks of two pages.
-thread_local std::array<char*, kNumWords + kMostArguments> words;
-thread_local std::array<char, PATH_MAX> file;
-
-// What starts a program: its path, and the arguments.
+// What starts a program: its path, and the arguments. These lie in a mapping: GoogleTest's children have
+// stacks of two pages, and thread-local variables would fill much of the smallest stack of a thread.
 class Command {
  public:
   Command(const char* path, char* const* arguments) : path_(path), arguments_(arguments) {
     if (!isEmulated(path)) {
       return;
     }
+    void* const mapping =
+        ::mmap(nullptr, sizeof(Room), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping == MAP_FAILED) {
+      return;
+    }
+    room_ = new (mapping) Room;
     size_t count = 0;
+    auto& words = room_->words;
     for (const char* word : kEmulator) {
       words[count++] = const_cast<char*>(word);
     }
     words[count++] = const_cast<char*>("-0");
     words[count++] = arguments[0];
     // The system knows /proc/self/exe for the emulator.
+    auto& file = room_->file;
     const ssize_t length = ::readlink(path, file.data(), file.size() - 1);
     file[length > 0 ? static_cast<size_t>(length) : 0] = '\0';
     words[count++] = length > 0 && file[0] == '/' ? file.data() : const_cast<char*>(path);
@@ -92,13 +99,24 @@ class Command {
   }
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
+  ~Command() {
+    if (room_ != nullptr) {
+      ::munmap(room_, sizeof(Room));
+    }
+  }
 
   const char* path() const { return path_; }
   char* const* arguments() const { return arguments_; }
 
  private:
+  struct Room {
+    std::array<char*, kNumWords + kMostArguments> words;
+    std::array<char, PATH_MAX> file;
+  };
+
   const char* path_;
   char* const* arguments_;
+  Room* room_ = nullptr;
 };
 
 }  // namespace
