@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <elf.h>
-#include <sys/uio.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +17,7 @@
 
 #include "inspect/elf_file.h"
 #include "inspect/layout.h"
+#include "inspect/process_memory.h"
 #include "waiting_program.h"
 
 namespace find_layout_test {
@@ -27,13 +27,9 @@ using namespace weft::detail::inspect;
 // A program of layout_program.cpp.
 class Child final : public Memory {
  public:
-  explicit Child(const std::string& program) : program_(program) {}
+  explicit Child(const std::string& program) : program_(program), memory_(program_.id()) {}
 
-  bool read(Address address, void* to, size_t size) const override {
-    iovec local{to, size};
-    iovec remote{reinterpret_cast<void*>(address), size};
-    return process_vm_readv(program_.id(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
-  }
+  bool read(Address address, void* to, size_t size) const override { return memory_.read(address, to, size); }
 
   Address schedulers() const { return std::stoull(program_.line(), nullptr, 16); }
 
@@ -51,6 +47,7 @@ class Child final : public Memory {
 
  private:
   const weft::tests::WaitingProgram program_;
+  const ProcessMemory memory_;
 };
 
 // A program beside this one.
