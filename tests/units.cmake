@@ -48,6 +48,11 @@ if(WEFT_NEEDS_UCONTEXT)
   list(FILTER unitTests EXCLUDE REGEX "/osfiber_frames_test\\.cpp$")
 endif()
 
+# It has machine code for these.
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64|riscv64)$")
+  list(FILTER unitTests EXCLUDE REGEX "/marl_no_unwind_test\\.cpp$")
+endif()
+
 if(NOT WEFT_TOOLS)
   list(FILTER unitTests EXCLUDE REGEX "/tools/[a-z_]+\\.cpp$")
 endif()
