@@ -146,8 +146,11 @@ class Evaluation {
         pushSigned<int32_t>();
         return true;
       case DW_OP_addr:
-        push(left_.get<Address>());
-        return true;
+        if constexpr (sizeof(Address) != sizeof(uint64_t)) {
+          push(left_.get<Address>());
+          return true;
+        }
+        [[fallthrough]];
       case DW_OP_const8u:
       case DW_OP_const8s:
         push(static_cast<Address>(left_.get<uint64_t>()));

@@ -17,7 +17,10 @@ constexpr uint8_t kSortedTable = kRelativeToData | 0x0b;  // of int32_t
 Address readValue(ByteReader& from, uint8_t format) {
   switch (format) {
     case 0x00:  // as wide as a pointer
-      return from.get<Address>();
+      if constexpr (sizeof(Address) != sizeof(uint64_t)) {
+        return from.get<Address>();
+      }
+      [[fallthrough]];
     case 0x04:
     case 0x0c:
       return static_cast<Address>(from.get<uint64_t>());

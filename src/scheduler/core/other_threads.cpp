@@ -99,8 +99,8 @@ bool isNobodyLeft(const inspect::Snapshot& snapshot) {
     }
     for (long at = 0; at < size;) {
       const auto* const entry = reinterpret_cast<const Entry*>(buffer + at);
-      const char* const name = buffer + at + offsetof(Entry, name);
       at += entry->length;
+      const char* const name = entry->name;
       const bool isThread = name[0] != '.' && std::atoi(name) != self;
       if (isThread && !sleepsForEver(snapshot, name)) {
         return false;
