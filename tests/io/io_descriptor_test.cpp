@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -52,7 +51,6 @@ using tests::kKinds;
 using tests::kPairKinds;
 using tests::makeEnds;
 using tests::readText;
-using tests::refuse;
 
 io::TimePoint soon() { return io::TimePoint::clock::now() + milliseconds(2); }
 
@@ -681,8 +679,6 @@ TEST(IoBackendTest, ItsNameIsTold) {
   EXPECT_TRUE(askedBackend().empty() || name == askedBackend()) << name;
 }
 
-constexpr uint32_t kUringSetup = 425, kClone3 = 435;
-
 // What stands for that of an AsioContext.
 class ForeignReactor final : public detail::Reactor {
  public:
@@ -722,11 +718,14 @@ TEST_F(IoBackendDeathTest, ABackendWithoutANameIsAMessage) {
 }
 
 // Each in a process of its own, which has not chosen yet. Ends with 0 if a file and a stream work.
-[[noreturn]] void useIo(const char* asked, uint32_t refusal) {
+[[noreturn]] void useIo(const char* asked, [[maybe_unused]] uint32_t refusal) {
   asked != nullptr ? ::setenv("WEFT_IO", asked, 1) : ::unsetenv("WEFT_IO");
+#ifdef WEFT_IO_URING  // else it is never asked for
+  constexpr uint32_t kUringSetup = 425;
   if (refusal != 0) {
-    refuse(kUringSetup, refusal);
+    tests::refuse(kUringSetup, refusal);
   }
+#endif
   {
     Scheduler scheduler(tests::smallConfig(1));
     scheduler.bind();
@@ -766,15 +765,10 @@ TEST_F(IoBackendDeathTest, ABackendThatIsAskedForAndNotThereIsAMessage) {
 #endif
 }
 
-// On a thread of its own, since a filter binds only the thread that installs it: the process needs a thread
-// again when it ends, where LeakSanitizer looks for leaks.
 [[noreturn]] void resolveWithoutThreads() {
   std::error_code error;
-  std::thread([&] {
-    refuse(SYS_clone, EAGAIN);
-    refuse(kClone3, EAGAIN);
-    io::resolve("127.0.0.1", "80", error);
-  }).join();
+  tests::refuseThreads();
+  io::resolve("127.0.0.1", "80", error);
   std::fprintf(stderr, "it says: %s\n", error.message().c_str());
   std::exit(error == std::errc::resource_unavailable_try_again ? 0 : 1);
 }

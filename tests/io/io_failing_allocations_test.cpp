@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -442,8 +441,7 @@ TEST_F(IoFailingAllocationsDeathTest, WithoutAThreadACallThatThrowsNothingNeedsN
         ::setenv("WEFT_IO", "epoll", 1);
         Scheduler scheduler(smallConfig(0));
         const Scheduler::Binding bound(scheduler);
-        tests::refuse(SYS_clone3, EAGAIN);
-        tests::refuse(SYS_clone, EAGAIN);
+        tests::refuseThreads();
         std::error_code error;
         Attempt attempt(0);
         attempt([&] { (void)io::open("/dev/null", O_RDONLY, 0, error); });

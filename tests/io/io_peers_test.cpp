@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <dlfcn.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,11 +19,25 @@
 
 #include "in_task.h"
 #include "io/io_pairs.h"
-#include "io/refusal.h"
 #include "waiting.h"
 #include "with_scheduler.h"
 
 // Peers that say less, or other things, than they should; and a system that grants no port or no connection.
+namespace weft::io_peers_test {
+namespace {
+
+constinit thread_local int errorOfAccept = 0;  // with which this thread's calls fail; 0: as the system says
+
+}  // namespace
+}  // namespace weft::io_peers_test
+
+// Instead of the C library's.
+extern "C" int accept4(int listener, sockaddr* address, socklen_t* size, int flags) {
+  static const auto real = reinterpret_cast<decltype(&accept4)>(dlsym(RTLD_NEXT, "accept4"));
+  errno = weft::io_peers_test::errorOfAccept;
+  return errno == 0 ? real(listener, address, size, flags) : -1;
+}
+
 namespace weft::io_peers_test {
 namespace {
 
@@ -174,15 +188,13 @@ TEST_P(IoPeersTest, WithoutAPortThatIsFreeAConnectFails) {
   });
 }
 
-// On a thread of its own, since the system refuses for as long as the thread is there.
 template <class F>
 void whereAcceptFails(int error, F f) {
-  std::thread([&] {
-    tests::refuse(SYS_accept4, static_cast<uint32_t>(error));
-    Scheduler scheduler(tests::smallConfig(0));
-    const Scheduler::Binding bound(scheduler);
-    f();
-  }).join();
+  Scheduler scheduler(tests::smallConfig(0));
+  const Scheduler::Binding bound(scheduler);
+  errorOfAccept = error;
+  f();
+  errorOfAccept = 0;
 }
 
 TEST(ServeErrorsTest, WantOfRoomPassesAndWhatIsForGoodEndsIt) {

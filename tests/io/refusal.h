@@ -5,6 +5,7 @@
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 
 #include <cstddef>
@@ -28,6 +29,19 @@ inline void refuse(uint32_t call, uint32_t error) {
     std::fputs("no filter for system calls\n", stderr);
     std::abort();
   }
+}
+
+// Makes the system refuse all threads from now on that are started without a size for their stacks: it has no
+// room for half of all addresses.
+inline void refuseThreads() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (pthread_attr_setstacksize(&attributes, ~size_t{0} / 2 + 1) != 0 ||
+      pthread_setattr_default_np(&attributes) != 0) {
+    std::fputs("threads need no stack of that size\n", stderr);
+    std::abort();
+  }
+  pthread_attr_destroy(&attributes);
 }
 
 }  // namespace weft::tests
