@@ -533,8 +533,8 @@ TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromAWorkersInitializer) {
 }
 
 TEST_F(BadUseDeathTest, ADeadlockThatIsCertain) {
-  if (tests::kUnderTsan) {
-    GTEST_SKIP() << "ThreadSanitizer has a thread of its own, so that no process has one only";
+  if (tests::kUnderTsan || tests::kIsEmulated) {
+    GTEST_SKIP() << "ThreadSanitizer and qemu-user have a thread of their own in each process";
   }
   EXPECT_DEATH(
       {
@@ -562,8 +562,8 @@ void holdUpATask() {
 }
 
 TEST_F(BadUseDeathTest, ADeadlockThatIsCertainNamesEachFiberAndWhatItWaitsFor) {
-  if (tests::kUnderTsan) {
-    GTEST_SKIP() << "ThreadSanitizer has a thread of its own, so that no process has one only";
+  if (tests::kUnderTsan || tests::kIsEmulated) {
+    GTEST_SKIP() << "ThreadSanitizer and qemu-user have a thread of their own in each process";
   }
   const auto deadlock = [](auto wait) {
     tests::endWithTheTest();
