@@ -71,7 +71,7 @@ TEST_P(IoFaultsTest, AWakeInVainIsFollowedByAnotherWait) {
     Ends ends = makeEnds();
     io::write(ends.writer.get(), bytesOf("hello"));
     transfers.errors = {EAGAIN, EAGAIN, EAGAIN};
-    EXPECT_EQ(read(ends.reader.get()).value, 5);
+    EXPECT_EQ(Faulty::receive(ends.reader.get(), buffer, 0, never_).value, 5);
     EXPECT_EQ(transfers.numCalls, 4);
   });
 }
@@ -279,7 +279,9 @@ TEST_P(IoFaultsTest, APeekBehindAllThatThereIsIsTriedAgainAfterAPause) {
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
     const Ends ends{io::UniqueFd(pair[0]), io::UniqueFd(pair[1])};
     const int start = 0;
-    ASSERT_EQ(::setsockopt(ends.reader.get(), SOL_SOCKET, SO_PEEK_OFF, &start, sizeof start), 0);
+    if (::setsockopt(ends.reader.get(), SOL_SOCKET, SO_PEEK_OFF, &start, sizeof start) != 0) {
+      GTEST_SKIP() << "the system has no offset for peeks";
+    }
     io::write(ends.writer.get(), bytesOf("x"));
     EXPECT_EQ(Faulty::receive(ends.reader.get(), buffer, MSG_PEEK, never_).value, 1);
     transfers = Faults();

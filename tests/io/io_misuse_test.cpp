@@ -59,10 +59,20 @@ const Operation kOperations[] = {
     {"send", [](int fd, auto& error) { io::send(fd, bytesOf("x"), 0, error); }},
     {"recvmsg",
      [](int fd, auto& error) {
+       iovec part{room, sizeof room};
        msghdr message{};
+       message.msg_iov = &part;
+       message.msg_iovlen = 1;
        io::recvmsg(fd, message, 0, error);
      }},
-    {"sendmsg", [](int fd, auto& error) { io::sendmsg(fd, msghdr{}, 0, error); }},
+    {"sendmsg",
+     [](int fd, auto& error) {
+       iovec part{room, 1};
+       msghdr message{};
+       message.msg_iov = &part;
+       message.msg_iovlen = 1;
+       io::sendmsg(fd, message, 0, error);
+     }},
     {"readAll", [](int fd, auto& error) { io::readAll(fd, room, error); }},
     {"writeAll", [](int fd, auto& error) { io::writeAll(fd, bytesOf("x"), error); }},
     {"sendAll", [](int fd, auto& error) { io::sendAll(fd, bytesOf("x"), error); }},
