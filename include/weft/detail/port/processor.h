@@ -13,7 +13,8 @@
 #include "weft/detail/port/processor_x86_64.h"
 
 // What weft needs of a processor inline. Each processor's header defines all of this, or takes it from
-// processor_generic.h. It is empty for other processors. One that has no header has what is generic.
+// processor_generic.h, and is empty when compiled for another processor. A processor without a header has
+// what is generic.
 //
 // Atomic<T>
 //   std::atomic<T>, or a class that derives from it where a compiler does not give it all of its orders.
