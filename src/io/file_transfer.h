@@ -187,12 +187,12 @@ class FileTransfer {
     return ready.error == 0 ? writeWhereThereIsRoom(request) : ready;
   }
 
-  // What has no offsets says so now, rather than when it is ready.
+  // What has no offsets, or cannot be read or written, says so now. It might never be ready.
   IoResult tryWithoutBytes(FileRequest request) const {
     const iovec empty{};
     request.parts = &empty;
     request.numParts = 1;
-    return request.offset < 0 ? IoResult() : retry_.use([&] { return callBlocking(request); });
+    return retry_.use([&] { return callBlocking(request); });
   }
 
   // Nothing ends a call that waits for more room. So a pipe gets what it has room for where something may end

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -154,6 +155,19 @@ TEST_P(IoFaultsTest, WithoutCallsThatDoNotWaitAPipeSaysAtOnceThatItHasNoOffsets)
     EXPECT_EQ(FaultyFiles::readAt(ends.reader.get(), partOf(buffer), 0, soon).error, ESPIPE);
     tests::fill(ends.writer.get());
     EXPECT_EQ(FaultyFiles::writeAt(ends.writer.get(), partOf(buffer), 0, soon).error, ESPIPE);
+  });
+}
+
+TEST_P(IoFaultsTest, WithoutCallsThatDoNotWaitADescriptorSaysAtOnceWhatItIsNotFor) {
+  run([&] {
+    const Ends ends = makeEnds(tests::PairKind::BlockingPipe);
+    const io::UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+    transfers = {.errors = std::vector<int>(100, ENOSYS)};
+    const iovec part = partOf(buffer);
+    const io::Wait soon{.deadline = TimePoint::clock::now() + std::chrono::milliseconds(2)};
+    EXPECT_EQ(read(ends.writer.get(), soon).error, EBADF);
+    EXPECT_EQ(FaultyFiles::writeParts(ends.reader.get(), {&part, 1}, soon, "io::write").error, EBADF);
+    EXPECT_EQ(read(epoll.get(), soon).error, EINVAL);
   });
 }
 
