@@ -4,6 +4,7 @@
 #pragma once
 
 #if defined(__aarch64__)
+#define WEFT_HAS_REGISTERS
 
 #include <elf.h>
 #include <ucontext.h>

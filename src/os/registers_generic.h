@@ -3,8 +3,8 @@
 
 #pragma once
 
-#if defined(WEFT_UCONTEXT) && !defined(__x86_64__) && !defined(__aarch64__) && !defined(__arm__) && \
-    !defined(__powerpc64__) && !defined(__riscv) && !defined(__s390x__)
+#if defined(WEFT_UCONTEXT) && !defined(WEFT_HAS_REGISTERS)
+#define WEFT_HAS_REGISTERS
 
 #include <elf.h>
 #include <ucontext.h>

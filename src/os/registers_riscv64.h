@@ -4,6 +4,7 @@
 #pragma once
 
 #if defined(__riscv) && __riscv_xlen == 64
+#define WEFT_HAS_REGISTERS
 
 #include <elf.h>
 #include <ucontext.h>
