@@ -29,8 +29,8 @@ CONTENTS = {
                  "docs/futures", "docs/fair", "docs/io", "docs/asio", "docs/stacks", "docs/topology", "docs/shared_libraries",
                  "docs/marl_compatibility"],
     "Trust": ["docs/performance", "docs/reliability", "docs/security", "docs/CHANGELOG"],
-    "Inside": ["docs/architecture", "docs/weak_memory", "docs/CONTRIBUTING", "docs/releasing", "src/osfiber_asm/README", "benchmarks/README",
-               "benchmarks/ranking/README", "tests/README", "tests/model/README"],
+    "Inside": ["docs/architecture", "docs/porting", "docs/weak_memory", "docs/CONTRIBUTING", "docs/releasing",
+               "src/osfiber_asm/README", "benchmarks/README", "benchmarks/ranking/README", "tests/README", "tests/model/README"],
 }
 
 

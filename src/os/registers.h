@@ -16,5 +16,5 @@
 // What backtraces and the program `weft` know of the processor's registers. Their numbers are those of DWARF.
 // Each header is empty on other processors than its own, and defines WEFT_HAS_REGISTERS on its own.
 #if !defined(WEFT_HAS_REGISTERS)
-#error "weft does not know this processor's registers. How to port: docs/architecture.md"
+#error "weft does not know this processor's registers. How to port: docs/porting.md"
 #endif

@@ -11,7 +11,7 @@
 #endif
 
 #if !defined(__linux__) || !defined(__ELF__)
-#error "weft does not know this system: it needs Linux. How to port: docs/architecture.md"
+#error "weft does not know this system: it needs Linux. How to port: docs/porting.md"
 #include "weft: the error above says what is missing"
 #endif
 
@@ -24,7 +24,7 @@
 #elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__) && _CALL_ELF == 2
 #elif defined(__s390x__)
 #else
-#error "weft does not know this processor: it lacks a switch of fibers. How to port: docs/architecture.md"
+#error "weft does not know this processor: it lacks a switch of fibers. How to port: docs/porting.md"
 #include "weft: the error above says what is missing"
 #endif
 
