@@ -80,8 +80,10 @@ class Evaluation {
         branch(operation);
       }
     }
-    result = pop();
-    return isOk_ && left_.isOk();
+    const Address value = pop();
+    const bool isComplete = isOk_ && left_.isOk();
+    result = isComplete ? value : missing_;
+    return isComplete;
   }
 
  private:
@@ -117,7 +119,12 @@ class Evaluation {
 
   void dereference(size_t size) {
     Address value = 0;
-    isOk_ = size <= sizeof value && stack_.read(pop(), &value, std::min(size, sizeof value)) && isOk_;
+    const Address place = pop();
+    if (isOk_ && size <= sizeof value && !stack_.read(place, &value, size)) {
+      missing_ = place;
+      isOk_ = false;
+    }
+    isOk_ = isOk_ && size <= sizeof value;
     push(value);
   }
 
@@ -311,6 +318,7 @@ class Evaluation {
   const StackCopy& stack_;
   Address values_[kDepth];
   size_t depth_ = 0;
+  Address missing_ = 0;  // what could not be read
   bool isOk_ = true;
 };
 

@@ -321,7 +321,9 @@ Address Unwinder::lowestSaved(const Registers& registers, const StackCopy& stack
   const Row* row = rowOf(registers);
   Address cfa = 0;
   Address lowest = ~Address{0};
-  if (row != nullptr && findCfa(*row, stack, registers, cfa)) {
+  if (row != nullptr && !findCfa(*row, stack, registers, cfa)) {
+    lowest = cfa != 0 ? cfa : lowest;
+  } else if (row != nullptr) {
     for (size_t i = 0; i < row->numRules; ++i) {
       Address place = 0;
       if (findSaved(row->rules[i], cfa, stack, registers, place)) {
@@ -398,13 +400,15 @@ void Unwinder::returnTo(Registers& registers, Address address) const {
   registers.set(Registers::kPc, address & ~signatureBits_);
 }
 
+// Returns: whether it is known. If not, `cfa` is the address that the copy lacks; 0: nothing is missing.
 bool Unwinder::findCfa(const Row& row, const StackCopy& stack, const Registers& registers,
                        Address& cfa) const {
   if (row.cfa.kind != Kind::IsCfaPlus) {
     return evaluate(expressions_[static_cast<size_t>(row.cfa.value)], registers, stack, nullptr, cfa);
   }
-  cfa = registers.values[row.cfa.number] + static_cast<Address>(int64_t{row.cfa.value});
-  return registers.isKnown(row.cfa.number);
+  const bool isKnown = registers.isKnown(row.cfa.number);
+  cfa = isKnown ? registers.values[row.cfa.number] + static_cast<Address>(int64_t{row.cfa.value}) : 0;
+  return isKnown;
 }
 
 // Returns: whether the rule says that a register is saved, and where.

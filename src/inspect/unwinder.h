@@ -74,8 +74,8 @@ class Unwinder {
   // the registers may be half changed.
   bool toCaller(Registers& registers, const StackCopy& stack);
 
-  // Returns: the lowest address where the frame has saved what toCaller() reads. It is the stack pointer, if
-  // there is none, or if the copy lacks what tells where the frame begins.
+  // Returns: the lowest address where the frame has saved what toCaller() reads; the stack pointer, if there
+  // is none. If the copy lacks what tells where the frame begins, it is the address of that.
   Address lowestSaved(const Registers& registers, const StackCopy& stack);
 
   // Returns: whether that is the outermost call, the base of a fiber or the start of a thread.

@@ -377,6 +377,30 @@ TEST_F(UnwinderTest, TheLowestSavedPlaceIsWhereACopyOfAFrameMayBegin) {
   finish(fiber);
 }
 
+// gcc keeps where such a frame begins near that end. The copy has the other end alone at first.
+TEST_F(UnwinderTest, ACopyOfALargeAlignedFrameIsFoundInTwoSteps) {
+  constexpr size_t kEnough = 512;  // for the frames' ends, but for none of their middles
+  TestFiber fiber([](TestFiber& f) { inAlignedFrameOfSize(5000, [&] { f.suspend(); }); });
+  fiber.resumeFrom(self);
+  const StackCopy whole = copyOf(fiber);
+  const auto from = [&](Address begin) {
+    const size_t skipped = begin - whole.begin;
+    return StackCopy{bytes_.data() + skipped, std::min(whole.size - skipped, kEnough), begin};
+  };
+  Registers registers = unwinder_.suspendedAt(stackPointerOf(fiber), whole);
+  for (Registers caller = registers; unwinder_.toCaller(caller, whole); registers = caller) {
+    StackCopy copy = from(registers.values[Registers::kStackPointer]);
+    for (int i = 0; i < 2; ++i) {
+      copy = from(unwinder_.lowestSaved(registers, copy));
+    }
+    Registers again = registers;
+    EXPECT_TRUE(unwinder_.toCaller(again, copy)) << images_.place(registers.pc() - 1).function;
+    EXPECT_EQ(again.pc(), caller.pc());
+  }
+  EXPECT_TRUE(unwinder_.isOutermost(registers));
+  finish(fiber);
+}
+
 TEST_F(UnwinderTest, AStackThatWasOverwrittenGivesNoFault) {
   TestFiber fiber([](TestFiber& f) { inAlignedFrameOfSize(100, [&] { f.suspend(); }); });
   fiber.resumeFrom(self);
@@ -432,10 +456,11 @@ TEST_F(UnwinderTest, ExpressionsOfCallFrameInformation) {
 
 TEST_F(UnwinderTest, ExpressionsThatAreWrongAreRefused) {
   Address result = 0;
-  EXPECT_FALSE(evaluates({0x22}, result));                    // plus, of one value
-  EXPECT_FALSE(evaluates({0x13}, result));                    // drop: nothing is left
-  EXPECT_FALSE(evaluates({0x70, 0x00}, result));              // breg0 is not known
-  EXPECT_FALSE(evaluates({kSpPlus, 0x20, 0x06}, result));     // outside the copy
+  EXPECT_FALSE(evaluates({0x22}, result));                 // plus, of one value
+  EXPECT_FALSE(evaluates({0x13}, result));                 // drop: nothing is left
+  EXPECT_FALSE(evaluates({0x70, 0x00}, result));           // breg0 is not known
+  EXPECT_FALSE(evaluates({kSpPlus, 0x20, 0x06}, result));  // outside the copy
+  EXPECT_EQ(result, 0x1020u) << "what is missing";
   EXPECT_FALSE(evaluates({0x0e, 0x01}, result));              // a constant that is cut
   EXPECT_FALSE(evaluates({0xff}, result));                    // not known
   EXPECT_FALSE(evaluates({0x2f, 0xfd, 0xff}, result));        // jumps to itself

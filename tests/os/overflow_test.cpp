@@ -3,6 +3,7 @@
 
 #include "os/stack_overflow.h"
 
+#include <alloca.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -253,6 +254,27 @@ TEST(OverflowDeathTest, CallsAroundALargeFrameAreTold) {
   });
   expectReport(outcome);
   EXPECT_TRUE(outcome.says("::overflowByRecursion+0x")) << outcome.text;
+  EXPECT_TRUE(outcome.says("::enterFiber+0x")) << outcome.text;
+}
+
+// Aligned, and of a size that is not known at compile time: gcc notes where the frame begins at its far end.
+__attribute__((noinline)) void overflowBelowAlignedFrame(size_t size) {
+  alignas(64) volatile char local[64];
+  auto* memory = static_cast<volatile char*>(alloca(size));
+  local[0] = 1;
+  memory[0] = 1;
+  overflowByRecursion();
+  local[1] = local[0];
+  memory[size - 1] = 2;
+}
+
+TEST(OverflowDeathTest, CallsAroundALargeAlignedFrameAreTold) {
+  const Outcome outcome = inChild([] {
+    install();
+    runOnFiber([] { overflowBelowAlignedFrame(static_cast<size_t>(depth) * 4 / 10); });
+  });
+  expectReport(outcome);
+  EXPECT_TRUE(outcome.says("::overflowBelowAlignedFrame+0x")) << outcome.text;
   EXPECT_TRUE(outcome.says("::enterFiber+0x")) << outcome.text;
 }
 

@@ -115,15 +115,15 @@ void readCalls(const OverflowFault& fault, inspect::Images& images, std::pmr::me
   inspect::Registers registers = fault.registers;
   while (calls.size() < kMostCalls && registers.pc() != 0) {
     calls.push_back({registers.pc() - (registers.isInterrupted ? 0 : 1), registers.values[kSp]});
+    // A frame may be larger than a window, and begin in the stack, and end below it. What it has saved lies
+    // at either end. Where it begins may have to be read first.
+    constexpr int kMostMoves = 2;
     inspect::Registers caller = registers;
-    if (!unwinder.toCaller(caller, window.copy())) {
-      // A frame may be larger than a window, and begin in the stack, and end below it. What it has saved lies
-      // at either end.
-      const Address place = unwinder.lowestSaved(registers, window.copy());
-      caller = registers;
-      if (!window.moveTo(place) || !unwinder.toCaller(caller, window.copy())) {
+    for (int i = 0; !unwinder.toCaller(caller, window.copy()); ++i) {
+      if (i == kMostMoves || !window.moveTo(unwinder.lowestSaved(registers, window.copy()))) {
         return;
       }
+      caller = registers;
     }
     registers = caller;
   }
