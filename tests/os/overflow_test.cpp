@@ -147,7 +147,7 @@ __attribute__((noinline)) int recurse(int n) {
   return n == 0 ? 0 : recurse(n - 1) + frame[0];
 }
 
-void overflowByRecursion() { depth = recurse(depth); }
+__attribute__((noinline)) void overflowByRecursion() { depth = recurse(depth); }
 
 __attribute__((noinline)) void overflowByOneFrame() {
   char frame[1100 * 1024];
