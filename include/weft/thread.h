@@ -54,7 +54,7 @@ class WEFT_EXPORT Thread {
     bool operator<(Core other) const noexcept { return pthread.index < other.pthread.index; }
   };
 
-  // A set of processors, in ascending order. As a thread's affinity the empty set means any processor.
+  // A set of processors, in ascending order. As a thread's affinity the empty set means its starter's.
   struct WEFT_EXPORT Affinity {
     // Whether threads can be bound to processors on this system: true on Linux, which weft needs.
     static constexpr bool supported = true;
@@ -130,7 +130,7 @@ class WEFT_EXPORT Thread {
   Thread() noexcept;
 
   // Starts a thread that runs `function` on the processors of `affinity`. Prints a warning and ignores the
-  // set if this process may use none of it. A message ends the program if the system grants no thread.
+  // set if the system binds it to none of them. A message ends the program if the system grants no thread.
   Thread(Affinity&& affinity, Func&& function);
 
   Thread(Thread&& other) noexcept;

@@ -31,7 +31,8 @@ class CpuMask {
   bool readFromThread() noexcept { return ::sched_getaffinity(0, sizeof(words_), words_) == 0; }
 
   // Calls create(), which starts a thread with `attributes`: it may use the processors of this mask only.
-  // Returns: the error of create(), or EINVAL where the process may use none of the processors.
+  // Returns: the error of create(), or that of binding: EINVAL where the process may use none of the
+  // processors.
   template <class Create>
   int startWith([[maybe_unused]] pthread_attr_t& attributes, Create&& create) const noexcept {
 #if defined(__GLIBC__)
@@ -242,6 +243,10 @@ bool needsMask(const Thread::Affinity* affinity, CpuMask& mask) noexcept {
   return !current.readFromThread() || !(mask == current);
 }
 
+// Returns: whether the thread may start without its mask. A sandbox refuses the call with any error. Those of
+// pthread_create() say that the system has no room for a thread.
+bool isAboutMask(int error) noexcept { return error != 0 && error != EAGAIN && error != ENOMEM; }
+
 }  // namespace
 
 NativeThread::~NativeThread() {
@@ -262,10 +267,14 @@ int NativeThread::start(void (*entry)(void*), void* argument, const Options& opt
   CpuMask mask;
   const bool hasMask = needsMask(options.affinity, mask);
   error = hasMask ? mask.startWith(attributes.value, create) : create();
-  if (hasMask && error == EINVAL) {
-    WEFT_WARN("thread %s: this process may use no processor of the thread's affinity, which is ignored.",
-              name_);
+  if (hasMask && isAboutMask(error)) {
+    const char* const reason = error == EINVAL ? "this process may use none of them" : std::strerror(error);
     error = create();
+    if (error == 0) {
+      WEFT_WARN(
+          "thread %s: the system does not bind it to the processors of its affinity (%s). It is ignored.",
+          name_, reason);
+    }
   }
   joinable_ = error == 0;
   return error;

@@ -20,6 +20,7 @@
 #include <weft/detail/base/sync.h>
 #include <weft/event.h>
 #include <weft/scheduler.h>
+#include <weft/thread.h>
 #include <weft/waitgroup.h>
 
 #include "scheduler/worker/worker.h"
@@ -181,6 +182,31 @@ TEST_P(RefusingSandboxTest, SchedulersRunAllTheSame) {
         std::_Exit(0);
       },
       ::testing::ExitedWithCode(0), "all ran|no seccomp");
+}
+
+// Without the call for it, no worker is bound to its processors.
+[[noreturn]] void runBoundWorkers(uint32_t error) {
+  using Affinity = Thread::Affinity;
+  if (!forbid({"sched_setaffinity", __NR_sched_setaffinity, std::nullopt, error})) {
+    std::fprintf(stderr, "no seccomp\n");
+    std::_Exit(0);
+  }
+  Thread::Core nowhere;
+  nowhere.pthread.index = 8191;  // so that the set is not the calling thread's, which needs no call
+  auto policy = Affinity::Policy::anyOf(Affinity({Affinity::all()[0], nowhere}));
+  Scheduler scheduler(tests::smallConfig(2).setWorkerThreadAffinityPolicy(policy));
+  WaitGroup done(1);
+  scheduler.enqueue([=] { done.done(); });
+  done.wait();
+  std::fprintf(stderr, "all ran\n");
+  std::_Exit(0);
+}
+
+TEST_F(SandboxDeathTest, OneThatForbidsToBindThreadsLeavesThemUnbound) {
+  for (const uint32_t error : {EPERM, ENOSYS, EACCES}) {
+    EXPECT_EXIT(runBoundWorkers(error), ::testing::ExitedWithCode(0),
+                "warning: thread weft:1: the system does not bind it.*all ran|no seccomp");
+  }
 }
 
 constexpr uint32_t kGuardInstall = 102;
