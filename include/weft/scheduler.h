@@ -71,7 +71,7 @@ class WEFT_EXPORT Scheduler {
       // Called on each worker thread before its first task, with the worker's number. Must not throw. If it
       // waits, tasks may begin meanwhile.
       ThreadInitializer initializer;
-      std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: any processor of the process
+      std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: that of the scheduler's maker
       // Called on each worker thread after its last task, with the worker's number. The worker is not bound
       // any more. May wait, must not throw.
       ThreadInitializer finalizer;

@@ -227,6 +227,18 @@ TEST(ThreadTest, AnEmptyAffinityIsNoWish) {
   EXPECT_TRUE(isAll);
 }
 
+TEST(ThreadTest, AnEmptyAffinityIsThatOfTheStartingThread) {
+  const Affinity all = Affinity::all();
+  const Affinity last({all[all.count() - 1]});
+  bool isLast = false;
+  Thread bound(Affinity(last, Allocator::Default), [&] {
+    Thread inner(Affinity(), [&] { isLast = Affinity::all() == last; });
+    inner.join();
+  });
+  bound.join();
+  EXPECT_TRUE(isLast);
+}
+
 TEST(ThreadTest, ProcessorsBeyondACpuSetLeaveThoseThatExist) {
   const Affinity all = Affinity::all();
   const Affinity last({all[all.count() - 1]});
