@@ -163,8 +163,9 @@ void Topology::readKinds(const std::string& devices) {
   const bool isHybrid = std::any_of(processors_.begin(), processors_.end(), [&](const Processor& processor) {
     return strong.contains(processor.index);
   });
-  if (isHybrid) {
-    mark([&](size_t i) { return !strong.contains(processors_[i].index); });
+  if (!strong.empty()) {
+    // A process that may use no performance core has cores of one kind.
+    mark([&](size_t i) { return isHybrid && !strong.contains(processors_[i].index); });
     return;
   }
   std::vector<long long> values(processors_.size());

@@ -172,6 +172,15 @@ TEST_F(TopologyTest, AProcessThatHasEfficiencyCoresOnlyHasOneKind) {
   EXPECT_EQ(performanceCores(topology, weft::Allocator::Default).count(), 4U);
 }
 
+TEST_F(TopologyTest, FrequenciesDoNotPartCoresThatAreAllNoPerformanceCores) {
+  machine.beLaptop();
+  for (int i = 8; i < 16; ++i) {
+    machine.write("/system/cpu/cpu" + std::to_string(i) + "/cpufreq/cpuinfo_max_freq",
+                  i < 14 ? "3800000\n" : "2500000\n");
+  }
+  EXPECT_EQ(efficient(Topology(machine.root(), FakeMachine::processors(8, 8))), Numbers{});
+}
+
 TEST_F(TopologyTest, OnlyUsableProcessorsCount) {
   machine.beServer();
   const Topology topology(machine.root(), FakeMachine::processors(18, 4));
