@@ -28,7 +28,9 @@ add_executable(no_exceptions_error consumer/error_main.cpp)
 target_compile_options(no_exceptions_error PRIVATE -fno-exceptions -fno-rtti -funwind-tables ${before_each_options})
 target_link_libraries(no_exceptions_error PRIVATE ${weft_under_test} weft_own)
 set(errorMessage_task "an exception escaped from a task: weft::v0_1::ChannelClosed: weft::ChannelClosed: a value was")
-set(errorMessage_thread "terminate called after throwing an instance of 'weft::v0_1::ChannelClosed'.*what\\(\\): +weft::ChannelClosed: a value was")
+# The words of libstdc++, or of libc++.
+set(errorMessage_thread
+  "(throwing an instance of|uncaught exception of type) '?weft::v0_1::ChannelClosed.*: +weft::ChannelClosed: a value was")
 foreach(where IN ITEMS task thread)
   # Not at once: ctest takes a program that is ended by a signal for failed, whatever it has said.
   add_test(NAME no_exceptions_error_in_${where}

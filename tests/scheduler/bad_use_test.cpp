@@ -419,7 +419,7 @@ struct EndsWellIfUnwound {
   ~EndsWellIfUnwound() { std::_Exit(0); }
 };
 
-void throwFromTask() {
+__attribute__((noinline)) void throwFromTask() {
   const EndsWellIfUnwound local;
   throw std::runtime_error("what went wrong");
 }

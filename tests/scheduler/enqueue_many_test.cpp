@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -160,8 +161,9 @@ TEST_P(EnqueueManyTest, TakesAllKindsOfRanges) {
   const auto add = [&](int number) {
     expected += number;
     left.add();
-    return [&sum, number, left] {
-      sum += number;
+    // Larger than the buffer of a std::function, which may be copied in place of a move, and stay.
+    return [&sum, left, numbers = std::array<int, 16>{number}] {
+      sum += numbers[0];
       left.done();
     };
   };
