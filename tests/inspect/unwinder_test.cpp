@@ -260,6 +260,7 @@ TEST_F(UnwinderTest, AFunctionWithoutAFrameThatWasInterruptedLeadsToItsCallers) 
   ASSERT_NE(memory, MAP_FAILED);
   Frames seen(200);
   TestFiber fiber([&](TestFiber&) { EXPECT_EQ(callLoad(static_cast<int*>(memory)), 1); });
+  bytes_.reserve(fiber.os.stackSize);  // a handler of a signal allocates nothing
   atFault = [&](const ucontext_t& context) {
     Registers registers;
     for (size_t i = 0; i < Registers::kCount; ++i) {
