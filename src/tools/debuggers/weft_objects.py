@@ -45,17 +45,20 @@ class Value:
         raise NotImplementedError
 
 
+def member_of(value, *names):
+    """Returns: the one of these members that the value has: the standard libraries call it differently."""
+    for name in names[:-1]:
+        try:
+            return value[name]
+        except weft_common.Error:
+            continue
+    return value[names[-1]]
+
+
 def bare(value):
     """Returns: the number or pointer in a std::atomic, of libstdc++ or libc++."""
     while value.is_class():
-        for member in ("_M_i", "_M_b", "_M_p", "__a_", "__a_value", "value_"):
-            try:
-                value = value[member]
-                break
-            except weft_common.Error:
-                continue
-        else:
-            raise weft_common.Error("no std::atomic that is known")
+        value = member_of(value, "_M_i", "_M_b", "_M_p", "__a_", "__a_value", "value_")
     return value.number()
 
 
@@ -142,7 +145,8 @@ def future(value):
         return "%s, not ready" % name
     result = value.template_argument()
     outcome = state.pointee("weft::v0_1::detail::FutureState<%s>" % result)["outcome"]
-    if outcome["exception_"]["exception_"]["_M_exception_object"].number():
+    exception = outcome["exception_"]["exception_"]
+    if member_of(exception, "_M_exception_object", "__ptr_").number():
         return "%s, ready with an exception" % name
     return "%s, ready%s" % (name, "" if result == "void" else result_of(outcome))
 
@@ -155,11 +159,16 @@ def promise(value):
 
 
 def result_of(outcome):
-    """Returns: the value, if it is one of libstdc++'s std::optional."""
-    try:
-        return " with %s" % outcome["result_"]["kept_"]["_M_payload"]["_M_payload"]["_M_value"].text()
-    except weft_common.Error:
-        return ""
+    """Returns: the value, if it is one of a std::optional of libstdc++ or libc++."""
+    for path in (("_M_payload", "_M_payload", "_M_value"), ("__val_",)):
+        value = outcome["result_"]["kept_"]
+        try:
+            for member in path:
+                value = value[member]
+            return " with %s" % value.text()
+        except weft_common.Error:
+            continue
+    return ""
 
 
 WORDS = (
