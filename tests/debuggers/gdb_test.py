@@ -57,7 +57,8 @@ class GdbTest(CommandTests, unittest.TestCase):
     def check_backtrace(self, text, is_of_core=False):
         names = functions(text)
         deep = ["debugged::waitDeep"] * 3
-        self.assertIn("weft::v0_1::Event::State::wait", names)
+        # clang's line tables have functions without their classes.
+        self.assertTrue({"weft::v0_1::Event::State::wait", "wait"} & set(names), names)
         begin = names.index("debugged::waitDeep")
         self.assertEqual(names[begin : begin + 3], deep)
         self.assertEqual(names[-1], "weft_fiber_base")

@@ -14,7 +14,7 @@
 #pragma GCC visibility push(default)
 extern "C" {
 
-void PLUGIN(void (*wait)()) {
+__attribute__((noinline)) void PLUGIN(void (*wait)()) {
   wait();
   asm volatile("");  // so that the call above is none that replaces this one
 }
@@ -44,6 +44,7 @@ const weft::Event mayEnd(weft::Event::Mode::Auto);
 void wait() {
   hasBegun.signal();
   mayEnd.wait();
+  asm volatile("");
 }
 
 // Returns: whether there was a line.
