@@ -238,7 +238,8 @@ class GateTest(unittest.TestCase):
     def test_nightly_runs_everything_and_stamps_each_long_test(self):
         self.run_gate("nightly")
         log = self.log.read_text()
-        for text in ("-L ^models$", "-L ^headers$", "--preset gcc-11-asan", "--preset cross-aarch64 --output", "-R _late(_epoll|_uring)?$", "-R ^(deep_one|deep_two)$",
+        for text in ("-L ^models$", "-L ^headers$", "--preset gcc-11-asan", "--preset cross-aarch64 --output", "--preset cross-s390x -L ^core$ --output",
+                     "-R _late(_epoll|_uring)?$", "-R ^(deep_one|deep_two)$",
                      "-R ^(deep_three|)$"):
             self.assertIn(text, log)
         self.assertLessEqual({"stress-1", "stress-20", "long", "long.deep_three"}, self.stamps())
