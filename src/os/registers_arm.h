@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "os/register_number.h"
+
 #if defined(__arm__)
 #define WEFT_HAS_REGISTERS
 
@@ -13,8 +15,6 @@
 #include <cstdint>
 
 namespace weft::inline v0_1::detail::processor {
-
-inline constexpr uint8_t kNoNumber = 0xff;
 
 inline constexpr size_t kCount = 16;
 inline constexpr size_t kFramePointer = 11;

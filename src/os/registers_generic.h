@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "os/register_number.h"
+
 #if defined(WEFT_UCONTEXT) && !defined(WEFT_HAS_REGISTERS)
 #define WEFT_HAS_REGISTERS
 
@@ -15,8 +17,6 @@
 
 // Of a processor without a port nothing is known: there are no backtraces.
 namespace weft::inline v0_1::detail::processor {
-
-inline constexpr uint8_t kNoNumber = 0xff;
 
 inline constexpr size_t kCount = 3;
 inline constexpr size_t kFramePointer = 0;
