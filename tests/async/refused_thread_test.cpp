@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <dlfcn.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -23,6 +22,7 @@
 #include <weft/waitgroup.h>
 
 #include "async/deep_nests.h"
+#include "next_function.h"
 #include "waiting.h"
 
 // What comes of blocking calls and of tasks for threads where the system grants no thread. A sanitizer has a
@@ -38,7 +38,7 @@ constinit thread_local const std::function<void()>* onRefusal = nullptr;
 
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*entry)(void*),
                               void* argument) noexcept {
-  static const auto real = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  static const auto real = weft::tests::nextFunction<decltype(pthread_create)>("pthread_create");
   if (onRefusal == nullptr) {
     return real(thread, attributes, entry, argument);
   }

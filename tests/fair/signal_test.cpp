@@ -3,7 +3,6 @@
 
 #include <weft/signal.h>
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 
 #include <gtest/gtest.h>
 
+#include "next_function.h"
 #include "with_scheduler.h"
 
 namespace {
@@ -39,7 +39,7 @@ extern "C" long syscall(long number, ...) noexcept {
     argument = va_arg(list, long);
   }
   va_end(list);
-  const auto real = reinterpret_cast<long (*)(long, ...)>(dlsym(RTLD_NEXT, "syscall"));
+  const auto real = weft::tests::nextFunction<decltype(syscall)>("syscall");
   return real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
 }
 

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <dlfcn.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -19,6 +18,7 @@
 
 #include "in_task.h"
 #include "io/io_pairs.h"
+#include "next_function.h"
 #include "waiting.h"
 #include "with_scheduler.h"
 
@@ -33,7 +33,7 @@ constinit thread_local int errorOfAccept = 0;  // with which this thread's calls
 
 // Instead of the C library's.
 extern "C" int accept4(int listener, sockaddr* address, socklen_t* size, int flags) {
-  static const auto real = reinterpret_cast<decltype(&accept4)>(dlsym(RTLD_NEXT, "accept4"));
+  static const auto real = weft::tests::nextFunction<decltype(accept4)>("accept4");
   errno = weft::io_peers_test::errorOfAccept;
   return errno == 0 ? real(listener, address, size, flags) : -1;
 }

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -39,6 +38,7 @@
 #include <weft/waitgroup.h>
 
 #include "children.h"
+#include "next_function.h"
 #include "with_scheduler.h"
 
 // What comes of a call of the system that fails: for each call that a use of the library makes, one at a
@@ -81,11 +81,6 @@ bool hasCome(const timespec* deadline) {
          (now.tv_sec != deadline->tv_sec ? now.tv_sec > deadline->tv_sec : now.tv_nsec >= deadline->tv_nsec);
 }
 
-template <class F>
-F* next(const char* name) {
-  return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
-}
-
 }  // namespace
 }  // namespace weft::tests
 
@@ -109,29 +104,29 @@ int posix_memalign(void** memory, size_t alignment, size_t size) noexcept {
 }
 
 void* mmap(void* address, size_t size, int protection, int flags, int file, off_t offset) noexcept {
-  static const auto real = weft::tests::next<decltype(mmap)>("mmap");
+  static const auto real = weft::tests::nextFunction<decltype(mmap)>("mmap");
   return weft::tests::fails(weft::tests::Call::Map) ? MAP_FAILED
                                                     : real(address, size, protection, flags, file, offset);
 }
 
 int munmap(void* address, size_t size) noexcept {
-  static const auto real = weft::tests::next<decltype(munmap)>("munmap");
+  static const auto real = weft::tests::nextFunction<decltype(munmap)>("munmap");
   return weft::tests::fails(weft::tests::Call::Unmap) ? -1 : real(address, size);
 }
 
 int mprotect(void* address, size_t size, int protection) noexcept {
-  static const auto real = weft::tests::next<decltype(mprotect)>("mprotect");
+  static const auto real = weft::tests::nextFunction<decltype(mprotect)>("mprotect");
   return weft::tests::fails(weft::tests::Call::Protect) ? -1 : real(address, size, protection);
 }
 
 int madvise(void* address, size_t size, int advice) noexcept {
-  static const auto real = weft::tests::next<decltype(madvise)>("madvise");
+  static const auto real = weft::tests::nextFunction<decltype(madvise)>("madvise");
   return weft::tests::fails(weft::tests::Call::Advise) ? -1 : real(address, size, advice);
 }
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*entry)(void*),
                    void* argument) noexcept {
-  static const auto real = weft::tests::next<decltype(pthread_create)>("pthread_create");
+  static const auto real = weft::tests::nextFunction<decltype(pthread_create)>("pthread_create");
   return weft::tests::fails(weft::tests::Call::CreateThread) ? weft::tests::failure.error
                                                              : real(thread, attributes, entry, argument);
 }
@@ -139,7 +134,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
 long syscall(long number, ...) noexcept {
   using weft::tests::Call, weft::tests::fails;
   // Not static: the guard of a static variable makes system calls, with libc++.
-  const auto real = weft::tests::next<decltype(syscall)>("syscall");
+  const auto real = weft::tests::nextFunction<decltype(syscall)>("syscall");
   long arguments[6];
   va_list list;
   va_start(list, number);

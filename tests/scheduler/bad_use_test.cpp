@@ -1,7 +1,6 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -49,6 +48,7 @@
 #include <weft/waitgroup.h>
 
 #include "children.h"
+#include "next_function.h"
 #include "waiting.h"
 
 // What wrong use of schedulers, fibers and tasks gets, in release builds too: a message that says what, where
@@ -80,13 +80,13 @@ constinit FailingCall threadCalls, mapCalls;
 #if WEFT_CALLS_CAN_FAIL
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*entry)(void*),
                               void* argument) noexcept {
-  static const auto real = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  static const auto real = weft::tests::nextFunction<decltype(pthread_create)>("pthread_create");
   return threadCalls.fails() ? EAGAIN : real(thread, attributes, entry, argument);
 }
 
 extern "C" void* mmap(void* address, size_t length, int protection, int flags, int file,
                       off_t offset) noexcept {
-  static const auto real = reinterpret_cast<decltype(&mmap)>(dlsym(RTLD_NEXT, "mmap"));
+  static const auto real = weft::tests::nextFunction<decltype(mmap)>("mmap");
   if (mapCalls.fails()) {
     errno = ENOMEM;
     return MAP_FAILED;
