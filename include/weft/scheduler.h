@@ -36,6 +36,7 @@ namespace detail {
 class Worker;
 struct ExecutorAccess;
 struct IoDomain;
+class PollCore;
 class SchedulerCore;
 WEFT_EXPORT IoDomain& ioDomain(const Scheduler& scheduler) noexcept;
 }  // namespace detail
@@ -253,6 +254,7 @@ class WEFT_EXPORT Scheduler {
  private:
   friend struct detail::ExecutorAccess;
   friend detail::IoDomain& detail::ioDomain(const Scheduler& scheduler) noexcept;
+  friend class detail::PollCore;
   friend class detail::TaskBatch;
   bool endsBefore(detail::TimePoint deadline);
   bool reportWhatIsLeft();

@@ -35,6 +35,7 @@
 #include "weft/once.h"
 #include "weft/parallel.h"
 #include "weft/parallelize.h"
+#include "weft/pollsource.h"
 #include "weft/pool.h"
 #include "weft/recursivemutex.h"
 #include "weft/scheduler.h"

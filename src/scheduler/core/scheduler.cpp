@@ -149,6 +149,7 @@ Scheduler::Scheduler(const Config& config)
 Scheduler::~Scheduler() {
   detail::assertMayEnd(*this, "~Scheduler", "the scheduler");
   core_->shutDown();
+  core_->assertNoPollSources();
 }
 
 bool Scheduler::endsBefore(detail::TimePoint deadline) {

@@ -72,6 +72,8 @@ class SchedulerCore final : public WorkerGroup {
   bool shutDownUntil(TimePoint deadline);
   // Prints `why`, and what is left to do.
   void reportWait(const char* why);
+  // Ends the program with a message if a poll source still exists.
+  void assertNoPollSources();
   void bind();
   void unbind(Worker& worker);
 
@@ -84,6 +86,10 @@ class SchedulerCore final : public WorkerGroup {
   void measure(bool isOn);
 
   bool isFinished() override;
+
+  // Has a worker watch requests of poll sources that are in flight: see PollHub. `isWaiting`: the calling
+  // fiber is about to wait, so that its own worker will watch, if that has nothing else to do.
+  void findWatcher(bool isWaiting);
 
   // Counts tasks from unbound threads before each is queued. A worker closes it when nothing is left to do.
   SchedulerLink& outside() { return outside_; }

@@ -40,6 +40,19 @@ void SchedulerCore::enqueueFromOutside(TaskNode* const* nodes, uint32_t count) {
   idle.onPublishFromOutside();
 }
 
+void SchedulerCore::findWatcher(bool isWaiting) {
+  Worker* const own = currentWorkerOf(*this);
+  WEFT_ASSERT(own != nullptr || numWorkers > 0,
+              "a request of a poll source was started on a thread that is not bound to the source's "
+              "scheduler, which has no worker threads, so that nobody would test it. "
+              "Bind the thread, or give the scheduler workers (Config::setWorkerThreadCount).");
+  if (own != nullptr && isWaiting) {
+    own->pollSoon();  // and then hands the watch on, if it has something else to do
+  } else {
+    idle.onPublishFromOutside();
+  }
+}
+
 void SchedulerCore::enqueueOn(int workerId, Task&& task) {
   assertBindingNotLost("Scheduler::enqueueOn()");
   assertNotForked("Scheduler::enqueueOn()");

@@ -49,6 +49,14 @@ void SchedulerCore::shutDown() {
   awaitEnd(areAllUnbound);
 }
 
+void SchedulerCore::assertNoPollSources() {
+  if (const char* const name = pollHub.nameOfAny()) {
+    WEFT_FATAL(
+        "a scheduler was destroyed before its poll source \"%s\". Destroy the source before its scheduler.",
+        name);
+  }
+}
+
 bool SchedulerCore::shutDownUntil(TimePoint deadline) {
   assertNotForked("Scheduler::shutdown()");
   std::unique_lock guard(mutex_);

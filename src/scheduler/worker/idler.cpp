@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "scheduler/report/dump.h"
@@ -45,6 +46,7 @@ SearchBudget::Duration longestSearch(const WorkerGroup& group, Worker::Mode mode
 
 Idler::Idler(Worker& worker, const Parts& parts)
     : worker_(worker),
+      pollHub_(worker.group().pollHub),
       parts_(parts),
       parker_(acquireParker()),
       search_(longestSearch(worker.group(), worker.mode())) {
@@ -74,12 +76,12 @@ Work Idler::waitForWork() {
 
 // An order to end counts as work.
 bool Idler::look(SearchScope scope) {
-  pollReactor();
+  lookOutside();
   found_ = worker_.findWork(scope);
   return found_ || worker_.shouldEnd();
 }
 
-bool Idler::seesSharedWork() { return worker_.seesSharedWork(); }
+bool Idler::seesSharedWork() { return worker_.seesSharedWork() || pollHub_.needsWatcher(); }
 
 // Looks again and again, until there is something to do, or for as long as a search is worth its cost.
 bool Idler::spin(SearchScope scope) {
@@ -143,7 +145,7 @@ void Idler::searchForReady(TimePoint until) {
       parkUntil(until);
       cancelParkInbox();
     }
-    pollReactor();
+    lookOutside();
   }
 }
 
@@ -152,7 +154,7 @@ void Idler::sleepForOwnWork() {
   if (!tryParkInbox()) {
     return;
   }
-  if (parts_.timers.doAllLookAgain() && worker_.group().numWorkers == 0 && !isReactorAwaited()) {
+  if (parts_.timers.doAllLookAgain() && worker_.group().numWorkers == 0 && !isOutsideAwaited()) {
     endIfDeadlocked();
   }
   park();
@@ -180,11 +182,47 @@ bool Idler::parkUntil(TimePoint deadline) {
   // relaxed, both: a hint for Worker::holdBack(), and for who looks from outside.
   isParked_.store(true, std::memory_order_relaxed);
   record(TraceKind::Parked);
-  const bool isWoken = isReactorAwaited() ? reactor_->park(*parker_, until) : parker_->parkUntil(until);
+  const bool isWoken = sleepUntil(until);
   record(TraceKind::Unparked, uint64_t{isWoken});
   isParked_.store(false, std::memory_order_relaxed);
   worker_.endSleep();
   return isWoken;
+}
+
+// Returns: whether the sleep was ended by a wake.
+bool Idler::sleepUntil(TimePoint until) {
+  while (pollHub_.isAwaited()) {
+    if (const std::optional<bool> isWoken = sleepAsWatcher(until)) {
+      return *isWoken;
+    }
+  }
+  return sleepOnce(until);
+}
+
+// Tests requests of poll sources meanwhile, if the worker is the one that does.
+// Returns: whether the sleep was ended by a wake; nothing once no request is in flight.
+std::optional<bool> Idler::sleepAsWatcher(TimePoint until) {
+  std::optional<bool> isWoken;
+  while (!isWoken && pollHub_.isAwaited()) {
+    if (sleepOnce(std::min(until, pollHub_.watch(worker_)))) {
+      isWoken = true;
+    } else if (pollHub_.test(worker_) && worker_.hasOwnWork()) {
+      isWoken = true;
+    } else if (TimePoint::clock::now() >= until) {
+      isWoken = false;
+    }
+  }
+  pollHub_.endWatch(worker_);
+  return isWoken;
+}
+
+bool Idler::sleepOnce(TimePoint until) {
+  return isReactorAwaited() ? reactor_->park(*parker_, until) : parker_->parkUntil(until);
+}
+
+bool Idler::pollOutside() {
+  const bool hasPolled = isReactorAwaited() && reactor_->poll();
+  return (pollHub_.isAwaited() && pollHub_.test(worker_)) || hasPolled;
 }
 
 void Idler::endIfDeadlocked() {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "os/clock_reading.h"
@@ -15,6 +16,7 @@
 #include "scheduler/fibers/timers.h"
 #include "scheduler/fibers/work.h"
 #include "scheduler/policy/search_budget.h"
+#include "scheduler/worker/poll_hub.h"
 #include "weft/detail/park/idle.h"
 #include "weft/detail/park/parker.h"
 #include "weft/detail/queue/inbox.h"
@@ -51,6 +53,10 @@ class Idler {
   Reactor* reactor() { return reactor_.get(); }
   void setReactor(std::unique_ptr<Reactor> reactor) { reactor_ = std::move(reactor); }
   bool isReactorAwaited() const { return reactor_ != nullptr && reactor_->isAwaited(); }
+  // Whether the worker's fibers wait for I/O, or requests of poll sources are in flight.
+  bool isOutsideAwaited() const { return isReactorAwaited() || pollHub_.isAwaited(); }
+  // Asks the reactor and the poll sources. Returns: whether something was done.
+  bool pollOutside();
 
   // Any thread.
   Parker<>& parker() { return *parker_; }
@@ -76,11 +82,14 @@ class Idler {
   void idleVisibly(Function&& function);
   void searchForReady(TimePoint until);
   bool look(SearchScope scope);
-  void pollReactor() {
-    if (isReactorAwaited()) [[unlikely]] {
-      reactor_->poll();
+  void lookOutside() {
+    if (isOutsideAwaited()) [[unlikely]] {
+      pollOutside();
     }
   }
+  bool sleepUntil(TimePoint until);
+  std::optional<bool> sleepAsWatcher(TimePoint until);
+  bool sleepOnce(TimePoint until);
   bool spin(SearchScope scope);
   bool search(SearchScope scope);
   SearchBudget::Duration takeGap(TimePoint now);
@@ -89,6 +98,7 @@ class Idler {
   void endIfDeadlocked();
 
   Worker& worker_;
+  PollHub& pollHub_;
   const Parts parts_;
   Parker<>* const parker_;
   Work found_;

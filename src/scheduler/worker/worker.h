@@ -125,6 +125,10 @@ class Worker {
   bool seesSharedWork() { return tasks_.stealable.seesBatch() || stealer_.seesTasks(); }
   // Readies fibers that other threads have woken, or whose time has come. Returns: whether any is ready.
   bool gatherReady();
+  // Whether something is queued that only this worker knows.
+  bool hasOwnWork() const { return !ready_.isEmpty() || !tasks_.isEmpty(); }
+  // There is a poll at the next dequeue.
+  void pollSoon() { fairness_.pollWithin(1); }
   void endSleep() { fairness_.restart(timeOfTurns(noteTime())); }
   // Its thread has nothing to run, or has again. `next`: the fiber that goes on, if that is known. At both it
   // follows the wishes.
@@ -266,7 +270,8 @@ class Worker {
   bool expireTimers();
   bool expireIfDue() { return timers_.mayHaveExpired() && expireTimers(); }
   void holdBack();
-  bool pollReactorInTurn();
+  bool pollOutsideInTurn();
+  void handOnWatch();
 
   void suspend();
   FiberControlBlock& awaitNext();

@@ -9,6 +9,7 @@
 #include "scheduler/queues/external_deques.h"
 #include "scheduler/queues/task_overflow.h"
 #include "scheduler/report/checked_allocator.h"
+#include "scheduler/worker/poll_hub.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/park/idle.h"
@@ -57,6 +58,7 @@ class WorkerGroup {
   IdleSet<> idle;
   StealGate<> stealGate;
   ExternalDeques externals;
+  PollHub pollHub;
   std::atomic<bool> isStopping{false};  // false -> true, by the thread that shuts down
   // Whether Scheduler::measure() is on. relaxed: Wishes::word publishes it.
   std::atomic<bool> isMeasured{false};

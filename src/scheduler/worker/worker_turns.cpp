@@ -8,6 +8,7 @@
 
 #include "scheduler/worker/process_fork.h"
 #include "scheduler/worker/worker.h"
+#include "scheduler/worker/worker_group.h"
 #include "weft/debug.h"
 
 // What a worker does at a poll.
@@ -20,17 +21,30 @@ using Next = OldestWatch::Next;
 // Dequeues after which the oldest tasks are looked at again.
 constexpr uint64_t kFarDequeues = 4 * FairnessInterval::kInterval;
 
-uint32_t reactorInterval(const Reactor& reactor) {
-  return reactor.use() == Reactor::Use::Asio ? FairnessInterval::kInterval
-                                             : FairnessInterval::kReactorInterval;
+uint32_t reactorInterval(const Reactor* reactor) {
+  return reactor != nullptr && reactor->use() == Reactor::Use::Asio ? FairnessInterval::kInterval
+                                                                    : FairnessInterval::kReactorInterval;
 }
 
 }  // namespace
 
-// Returns: whether fibers are ready whose I/O can go on.
-bool Worker::pollReactorInTurn() {
-  return idler_.isReactorAwaited() && fairness_.isReactorsTurn(reactorInterval(*idler_.reactor())) &&
-         idler_.reactor()->poll();
+// Called at each poll while something outside is awaited.
+// Returns: whether fibers are ready whose I/O can go on, or requests were done.
+bool Worker::pollOutsideInTurn() {
+  if (group_.pollHub.needsWatcher()) {
+    handOnWatch();
+  }
+  return fairness_.isReactorsTurn(reactorInterval(idler_.reactor())) && idler_.pollOutside();
+}
+
+// Requests of poll sources are in flight, and no worker watches. This one will, if it has nothing else to do.
+// Otherwise it might be busy for long. (Work that comes just now, from elsewhere, is not seen. Then nobody
+// may watch until this worker's next poll.)
+void Worker::handOnWatch() {
+  lookIntoInbox();
+  if (hasOwnWork() || tasks_.stealable.seesBatch()) {
+    group_.idle.onPublishFromOutside();
+  }
 }
 
 // The first step of a poll.
@@ -72,14 +86,17 @@ void Worker::watchOldest(OldestWatch::Next next) {
 
 TaskNode* Worker::takeTurn() {
   beginPoll();
-  pollReactorInTurn();
+  const bool isOutsideAwaited = idler_.isOutsideAwaited();
+  if (isOutsideAwaited) [[unlikely]] {
+    pollOutsideInTurn();
+  }
   TaskNode* task = nullptr;
   if (fairness_.beginTurn(expireIfDue())) {
     const Next gaveWay = std::exchange(gaveWay_, Next::Newest);
     lookAround(gaveWay != Next::Newest || ready_.isEmpty() ? gaveWay : Next::Other);
     task = giveTurn();
   }
-  fairness_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
+  fairness_.endPoll(timers_.areSetOrDue(), isOutsideAwaited);
   return task;
 }
 
@@ -139,7 +156,8 @@ TaskNode* Worker::takeStranded() {
 // each of these counts as a dequeue, and the task gives way if others have their turn.
 bool Worker::mayGoOn(OldestWatch::Next next) {
   beginPoll();
-  bool areOthersNext = pollReactorInTurn();
+  const bool isOutsideAwaited = idler_.isOutsideAwaited();
+  bool areOthersNext = isOutsideAwaited && pollOutsideInTurn();
   expireIfDue();
   areOthersNext = areOthersNext || timers_.areDue();
   gaveWay_ = Next::Newest;
@@ -153,7 +171,7 @@ bool Worker::mayGoOn(OldestWatch::Next next) {
       fairness_.passOver();
     }
   }
-  fairness_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
+  fairness_.endPoll(timers_.areSetOrDue(), isOutsideAwaited);
   return !areOthersNext;
 }
 

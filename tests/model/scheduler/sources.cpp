@@ -46,6 +46,16 @@
 
 #include "machine.h"
 
+// There are no poll sources.
+namespace weft::inline v0_1::detail {
+
+const char* PollHub::nameOfAny() const { return nullptr; }
+bool PollHub::test(const Worker&) { return false; }
+TimePoint PollHub::watch(const Worker&) { return kNever; }
+void PollHub::endWatch(const Worker&) {}
+
+}  // namespace weft::inline v0_1::detail
+
 // What a continuation needs that keeps a scheduler, of async/executor.cpp.
 namespace weft::inline v0_1::detail {
 

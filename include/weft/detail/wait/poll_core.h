@@ -1,0 +1,103 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <bitset>
+#include <cstddef>
+#include <memory>
+#include <stop_token>
+
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/base/sync.h"
+#include "weft/detail/wait/poll_list.h"
+#include "weft/detail/wait/stoppable.h"
+#include "weft/export.h"
+
+namespace weft::inline v0_1 {
+
+class Scheduler;
+
+namespace detail {
+
+class PollHub;
+class PollPace;
+class SchedulerCore;
+class Worker;
+
+// Which requests of a test are done.
+using PollDone = std::bitset<512>;
+
+// What is behind a PollSource. A PollHub has its scheduler's workers call it.
+class PollCore {
+ public:
+  using Node = PollNode<>;
+
+  struct Options {
+    const char* name;
+    size_t mostInFlight;
+    bool isOnThisThreadOnly;
+  };
+
+  PollCore(const PollCore&) = delete;
+  WEFT_EXPORT virtual ~PollCore();
+
+  // Suspends the fiber, or blocks the thread, until the request `handle` is done.
+  WEFT_EXPORT WaitEnd wait(void* handle, TimePoint deadline, const std::stop_token& token);
+
+  // Tests the request of `node`, and if it is not done, has it tested until it is. Then node.complete is
+  // called, here or by who tests. Waits if too many are in flight.
+  WEFT_EXPORT void start(Node& node);
+
+  WEFT_EXPORT size_t numInFlight() { return list_.size(); }
+  Scheduler& scheduler() const { return scheduler_; }
+
+  // For the hub, whose list links the cores.
+  bool mayBeTestedBy(const Worker* worker) const { return only_ == nullptr || only_ == worker; }
+  bool isShared() const { return only_ == nullptr; }
+  bool isAwaited() { return list_.size() != 0; }
+  // relaxed: a hint.
+  TimePoint due() const { return TimePoint(TimePoint::duration(due_.load(std::memory_order_relaxed))); }
+  // Begins a test of one window. Returns: false if there is nothing to test, or somebody tests. Otherwise
+  // finishTest() follows, which returns whether a request was done.
+  bool beginTest();
+  bool finishTest();
+  const char* name() const { return options_.name; }
+  PollCore* next = nullptr;
+
+ protected:
+  // Errors: a message ends the program if no scheduler is bound.
+  WEFT_EXPORT PollCore(Scheduler* scheduler, const Options& options);
+
+  // Asks about `count` requests, 512 at most, and sets the bits of those that are done. Called by one thread
+  // at a time. Neither suspends nor blocks.
+  virtual void test(void* const* handles, size_t count, PollDone& done) = 0;
+
+ private:
+  WaitEnd waitFor(Waiter& self, Node& node, TimePoint deadline, const std::stop_token& token);
+  WaitEnd waitOnThread(void* handle, TimePoint deadline, const std::stop_token& token);
+  WaitEnd waitForRoom(Waiter& self, TimePoint deadline, const std::stop_token& token);
+  SchedulerCore& coreOf() const;
+  bool isDoneAtOnce(void* handle);
+  void list(Node& node, bool isWaiting);
+  void endTest(const PollDone& done, TimePoint began);
+  bool withdraw(Node& node, Waiter& self);
+  void callTest(void* const* handles, size_t count, PollDone& done) noexcept;
+  void assertMayBeCalled() const;
+
+  Scheduler& scheduler_;
+  PollHub& hub_;
+  const Options options_;
+  const Worker* const only_;  // the only one that tests; null: all
+  PollList<> list_;
+  std::atomic<TimePoint::rep> due_{0};  // when the next test should come; written under the list's lock
+  // Of who tests.
+  const std::unique_ptr<PollPace> pace_;
+  size_t count_ = 0;  // of window_
+  Node* window_[512];
+  void* handles_[512];
+};
+
+}  // namespace detail
+}  // namespace weft::inline v0_1

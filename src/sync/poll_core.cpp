@@ -1,0 +1,232 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/detail/wait/poll_core.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+
+#include "scheduler/core/scheduler_core.h"
+#include "scheduler/policy/poll_pace.h"
+#include "scheduler/worker/poll_hub.h"
+#include "weft/debug.h"
+#include "weft/detail/wait/reactor.h"
+#include "weft/scheduler.h"
+
+namespace weft::inline v0_1::detail {
+namespace {
+
+// What a deadline or a stop chooses.
+constexpr uint32_t kLimit = UINT32_MAX - 1;
+
+constexpr auto kShortestSleep = std::chrono::microseconds(50);  // the system rounds shorter ones up
+
+Scheduler& checked(Scheduler* scheduler, const char* name) {
+  WEFT_ASSERT(scheduler != nullptr,
+              "the poll source \"%s\" was made on a thread without a scheduler. "
+              "Bind one before, or name one: PollSource(scheduler, test).",
+              name);
+  return *scheduler;
+}
+
+}  // namespace
+
+PollCore::PollCore(Scheduler* scheduler, const Options& options)
+    : scheduler_(checked(scheduler, options.name)),
+      hub_(coreOf().pollHub),
+      options_(options),
+      only_(options.isOnThisThreadOnly ? currentWorkerOf(coreOf()) : nullptr),
+      list_(options.mostInFlight),
+      pace_(std::make_unique<PollPace>()) {
+  WEFT_ASSERT(options.mostInFlight > 0, "the poll source \"%s\" may have no request in flight.", name());
+  WEFT_ASSERT(only_ != nullptr || !options.isOnThisThreadOnly,
+              "the poll source \"%s\" is for one thread only, and was made on a thread that is not bound to "
+              "its scheduler. Make it on the thread that shall test.",
+              name());
+  hub_.add(*this);
+}
+
+SchedulerCore& PollCore::coreOf() const { return *scheduler_.core_; }
+
+PollCore::~PollCore() {
+  const size_t left = numInFlight();
+  WEFT_ASSERT(left == 0,
+              "the poll source \"%s\" was destroyed with %zu requests in flight. Wait for them before.",
+              name(), left);
+  hub_.remove(*this);
+}
+
+void PollCore::assertMayBeCalled() const {
+  WEFT_ASSERT(only_ == nullptr || only_ == Worker::current(),
+              "the poll source \"%s\" was used on another thread than the one that tests it. "
+              "Use it in tasks of that thread: Scheduler::enqueueOn().",
+              name());
+}
+
+// What a test throws would have no receiver: it belongs to no request.
+void PollCore::callTest(void* const* handles, size_t count, PollDone& done) noexcept {
+  const WithoutFibers withoutFibers;
+  try {
+    test(handles, count, done);
+    return;
+  } catch (const std::exception& error) {
+    WEFT_FATAL("the test of the poll source \"%s\" threw: %s. Keep an error in the handle instead.", name(),
+               error.what());
+  } catch (...) {
+    WEFT_FATAL("the test of the poll source \"%s\" threw. Keep an error in the handle instead.", name());
+  }
+}
+
+bool PollCore::beginTest() {
+  const size_t count = list_.beginTest(window_, [this] { return pace_->window(); });
+  if (count == 0) {
+    return false;
+  }
+  count_ = count;
+  return true;
+}
+
+bool PollCore::finishTest() {
+  for (size_t i = 0; i < count_; ++i) {
+    handles_[i] = window_[i]->handle;
+  }
+  PollDone done;
+  const TimePoint began = TimePoint::clock::now();
+  callTest(handles_, count_, done);
+  endTest(done, began);
+  return done.any();
+}
+
+// Its last access to this object is the end of the test: a waiter may destroy it then.
+void PollCore::endTest(const PollDone& done, TimePoint began) {
+  const TimePoint ended = TimePoint::clock::now();
+  PollList<>::Ended finished;
+  list_.endTest(
+      window_, count_, [&](size_t i) { return done[i]; },
+      [&](bool isFresh, size_t size) {
+        hub_.noteDone(isShared(), finished.numDone);
+        const TimePoint due = pace_->next(count_, size, began, ended, isFresh || finished.numDone != 0);
+        // relaxed: a hint, under the list's lock.
+        due_.store(due.time_since_epoch().count(), std::memory_order_relaxed);
+      },
+      finished);
+  wakeAll(finished.claimed);
+  while (Node* const node = finished.first) {
+    finished.first = node->nextDone;
+    node->complete(*node);
+  }
+}
+
+// Nobody tests meanwhile; if somebody does, that is not worth waiting for.
+bool PollCore::isDoneAtOnce(void* handle) {
+  if (!list_.beginTest()) {
+    return false;
+  }
+  PollDone done;
+  callTest(&handle, 1, done);
+  WaitList claimed;
+  list_.endTest(claimed);
+  wakeAll(claimed);
+  return done[0];
+}
+
+// Requires: there is room for it.
+void PollCore::list(Node& node, bool isWaiting) {
+  hub_.noteStarted(isShared());
+  list_.start(node, [&] { due_.store(0, std::memory_order_relaxed); });  // relaxed: as in endTest()
+  if (hub_.needsWatcher()) {
+    coreOf().findWatcher(isWaiting);
+  }
+}
+
+WaitEnd PollCore::waitForRoom(Waiter& self, TimePoint deadline, const std::stop_token& token) {
+  if (list_.takeRoom(self)) {
+    return WaitEnd::Woken;
+  }
+  return blockStoppable(self, deadline, token, [&] { return list_.giveUp(self); }, name(), this);
+}
+
+WaitEnd PollCore::wait(void* handle, TimePoint deadline, const std::stop_token& token) {
+  assertMayBeCalled();
+  if (isDoneAtOnce(handle)) {
+    countIo();
+    return WaitEnd::Woken;
+  }
+  if (token.stop_requested()) {
+    return WaitEnd::Stopped;
+  }
+  Waiter& self = currentWaiter();
+  if (self.fiber == nullptr) {
+    return waitOnThread(handle, deadline, token);
+  }
+  const IoWait scope(nullptr);
+  const WaitEnd room = waitForRoom(self, deadline, token);
+  if (room != WaitEnd::Woken) {
+    return room;
+  }
+  Node node;
+  node.handle = handle;
+  return waitFor(self, node, deadline, token);
+}
+
+// Requires: there is room for `node`.
+WaitEnd PollCore::waitFor(Waiter& self, Node& node, TimePoint deadline, const std::stop_token& token) {
+  SelectChoice<> choice;
+  node.owner = &self;
+  node.choice = &choice;
+  list(node, true);
+  const auto claim = [&] { return choice.tryChoose(kLimit); };
+  const WaitEnd end = blockStoppable(self, deadline, token, claim, name(), this);
+  return end == WaitEnd::Woken || withdraw(node, self) ? WaitEnd::Woken : end;
+}
+
+// A thread without fibers tests by itself, since the workers may be busy, or none may be there. It sleeps in
+// between like PollPace says.
+WaitEnd PollCore::waitOnThread(void* handle, TimePoint deadline, const std::stop_token& token) {
+  const TimePoint began = TimePoint::clock::now();
+  for (TimePoint now = began; now < deadline; now = TimePoint::clock::now()) {
+    const auto gap = PollPace::gap(now - began);
+    if (gap < kShortestSleep) {
+      StdSync::pause();
+    } else if (!sleepUntilStop(std::min(deadline, now + gap), token)) {
+      return WaitEnd::Stopped;
+    }
+    if (isDoneAtOnce(handle)) {
+      return WaitEnd::Woken;
+    }
+    if (token.stop_requested()) {
+      return WaitEnd::Stopped;
+    }
+  }
+  return WaitEnd::TimedOut;
+}
+
+// Returns: whether the request is done nevertheless.
+bool PollCore::withdraw(Node& node, Waiter& self) {
+  for (;;) {
+    WaitList claimed;
+    const PollList<>::Withdrawn result = list_.withdraw(node, self, claimed);
+    wakeAll(claimed);
+    if (result != PollList<>::Withdrawn::Later) {
+      const bool isOut = result == PollList<>::Withdrawn::Out;
+      if (isOut) {
+        hub_.noteDone(isShared());
+      }
+      return !isOut;
+    }
+    block(self, name(), this);
+  }
+}
+
+void PollCore::start(Node& node) {
+  assertMayBeCalled();
+  if (isDoneAtOnce(node.handle)) {
+    node.complete(node);
+    return;
+  }
+  (void)waitForRoom(currentWaiter(), kNever, {});
+  list(node, false);
+}
+
+}  // namespace weft::inline v0_1::detail
