@@ -53,7 +53,7 @@ struct Wait {
 
 // Owns a descriptor, and closes it in its destructor. Any thread may call get(), release() and reset() while
 // others do: whoever takes the number closes it, once. But an operation that was given the number before may
-// find it in use for another file. Operations of Socket and Listener notice that it was closed.
+// find it in use for another file. Operations of Socket, Listener and Signals notice that it was closed.
 // Lifetime: must not be moved to, or destroyed, while others use it.
 class UniqueFd {
  public:

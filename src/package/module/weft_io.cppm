@@ -32,6 +32,8 @@ using weft::io::send;
 using weft::io::sendAll;
 using weft::io::sendmsg;
 using weft::io::serve;
+using weft::io::SignalInfo;
+using weft::io::Signals;
 using weft::io::Socket;
 using weft::io::TimePoint;
 using weft::io::UniqueFd;
