@@ -11,8 +11,6 @@
 #include <weft/io.h>
 #include <weft/weft.h>
 
-#include <poll.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -188,21 +186,11 @@ void handle(weft::io::Socket socket, const Room& room, const std::stop_token& st
   written.wait();
 }
 
-// Makes Ctrl-C something to read.
-weft::io::UniqueFd catchInterrupts() {
-  sigset_t interrupts;
-  sigemptyset(&interrupts);
-  sigaddset(&interrupts, SIGINT);
-  sigaddset(&interrupts, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &interrupts, nullptr);  // before there are further threads
-  return weft::io::UniqueFd(signalfd(-1, &interrupts, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto port = static_cast<uint16_t>(argc > 1 ? std::atoi(argv[1]) : 7778);
-  const weft::io::UniqueFd interrupts = catchInterrupts();
+  weft::io::Signals interrupts({SIGINT, SIGTERM});  // before there are further threads
   weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
   weft::Scheduler::Binding bound(scheduler);
 
@@ -224,7 +212,7 @@ int main(int argc, char** argv) {
   });
   std::error_code ofWatch;
   weft::schedule([&, ended] {
-    weft::io::waitFor(interrupts.get(), POLLIN, ofWatch, {.stop = stop.get_token()});
+    interrupts.next(ofWatch, {.stop = stop.get_token()});
     stop.request_stop();
     ended.done();
   });

@@ -7,9 +7,6 @@
 #include <weft/io.h>
 #include <weft/weft.h>
 
-#include <poll.h>
-#include <sys/signalfd.h>
-
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -33,21 +30,11 @@ void echo(weft::io::Socket socket, const std::stop_token& stop) {
   }
 }
 
-// Makes Ctrl-C something to read.
-weft::io::UniqueFd catchInterrupts() {
-  sigset_t interrupts;
-  sigemptyset(&interrupts);
-  sigaddset(&interrupts, SIGINT);
-  sigaddset(&interrupts, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &interrupts, nullptr);  // before there are further threads
-  return weft::io::UniqueFd(signalfd(-1, &interrupts, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto port = static_cast<uint16_t>(argc > 1 ? std::atoi(argv[1]) : 7777);
-  const weft::io::UniqueFd interrupts = catchInterrupts();
+  weft::io::Signals interrupts({SIGINT, SIGTERM});  // before there are further threads
   weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
   weft::Scheduler::Binding bound(scheduler);
 
@@ -64,7 +51,7 @@ int main(int argc, char** argv) {
   weft::WaitGroup watched(1);
   std::error_code ofWatch;
   weft::schedule([&, watched] {
-    weft::io::waitFor(interrupts.get(), POLLIN, ofWatch, {.stop = stop.get_token()});
+    interrupts.next(ofWatch, {.stop = stop.get_token()});
     stop.request_stop();
     watched.done();
   });

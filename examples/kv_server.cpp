@@ -9,9 +9,6 @@
 #include <weft/io.h>
 #include <weft/weft.h>
 
-#include <poll.h>
-#include <sys/signalfd.h>
-
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -74,21 +71,11 @@ void handle(weft::io::Socket socket, Store& store, const std::stop_token& stop) 
   }
 }
 
-// Makes Ctrl-C something to read.
-weft::io::UniqueFd catchInterrupts() {
-  sigset_t interrupts;
-  sigemptyset(&interrupts);
-  sigaddset(&interrupts, SIGINT);
-  sigaddset(&interrupts, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &interrupts, nullptr);  // before there are further threads
-  return weft::io::UniqueFd(signalfd(-1, &interrupts, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto port = static_cast<uint16_t>(argc > 1 ? std::atoi(argv[1]) : 7779);
-  const weft::io::UniqueFd interrupts = catchInterrupts();
+  weft::io::Signals interrupts({SIGINT, SIGTERM});  // before there are further threads
   weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
   weft::Scheduler::Binding bound(scheduler);
 
@@ -105,7 +92,7 @@ int main(int argc, char** argv) {
   std::stop_source stop;
   const std::stop_token token = stop.get_token();
   weft::Future<void> watch = weft::async([&] {
-    weft::io::waitFor(interrupts.get(), POLLIN, ofWatch, {.stop = token});
+    interrupts.next(ofWatch, {.stop = token});
     stop.request_stop();
   });
   const auto handler = [&](weft::io::Socket socket) { handle(std::move(socket), store, token); };

@@ -10,7 +10,6 @@
 #include <weft/weft.h>
 
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -85,23 +84,6 @@ void handle(weft::io::Socket socket, const Options& options, const std::stop_tok
   }
 }
 
-// Makes SIGTERM and Ctrl-C something to read.
-weft::io::UniqueFd catchSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before there are further threads
-  return weft::io::UniqueFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
-// Returns: false if that was stopped instead, or has failed.
-bool waitForSignal(const weft::io::UniqueFd& signals, const std::stop_token& stop, std::error_code& error) {
-  signalfd_siginfo signal;
-  return weft::io::read(signals.get(), std::as_writable_bytes(std::span(&signal, 1)), error, {.stop = stop}) >
-         0;
-}
-
 // Each connection takes a descriptor, and most systems grant 1,024 to those who do not ask for more.
 void allowManyDescriptors() {
   rlimit limit{};
@@ -115,7 +97,7 @@ void allowManyDescriptors() {
 constexpr unsigned kMaxFileThreads = 32;
 
 int run(const Options& options) {
-  const weft::io::UniqueFd signals = catchSignals();
+  weft::io::Signals signals({SIGINT, SIGTERM});  // before there are further threads
   allowManyDescriptors();
   weft::BlockingThreads::setMaxCount(kMaxFileThreads);
   http_parser_set_max_header_size(kMaxHeaderBytes);
@@ -137,12 +119,13 @@ int run(const Options& options) {
   std::error_code ofWatch;
   weft::WaitGroup watching(1);
   weft::schedule([&, watching] {
-    const bool isAsked = waitForSignal(signals, over.get_token(), ofWatch);
+    signals.next(ofWatch, {.stop = over.get_token()});
     stop.request_stop();  // also where nobody could end the server any more
-    if (isAsked) {
+    if (!ofWatch) {
       ::shutdown(listener.fd(), SHUT_RDWR);  // clients that come now are refused, and may go elsewhere
-      std::error_code ignored;
-      if (waitForSignal(signals, over.get_token(), ignored)) {
+      std::error_code ofSecond;
+      signals.next(ofSecond, {.stop = over.get_token()});
+      if (!ofSecond) {
         weft::io::cancelAll(scheduler);
       }
     }

@@ -285,7 +285,7 @@ class EchoServerTest(PictureTest):
         self.assertIn("waits: io::recv", waits)
         # Now and then a close has to wait.
         self.assertLessEqual(waits, {"waits: io::recv", "waits: io::send", "waits: io::close"})
-        self.assertEqual(self.picture.waits_in(watcher), {"waits: io::waitFor"})
+        self.assertEqual(self.picture.waits_in(watcher), {"waits: io::Signals::next"})
         main = self.picture.fibers()["bound thread %d" % self.picture.process, 0]
         self.assertLessEqual({part.name for part in self.picture.slices[main]},
                              {"waits: io::accept", "waits: WaitGroup", "ready"})

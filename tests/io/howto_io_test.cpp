@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -28,15 +26,6 @@ namespace howto_io {
 namespace {
 
 // docs/howto/ctrl_c_io.md
-weft::io::UniqueFd catchInterrupts() {
-  sigset_t interrupts;
-  sigemptyset(&interrupts);
-  sigaddset(&interrupts, SIGINT);
-  sigaddset(&interrupts, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &interrupts, nullptr);  // before there are further threads
-  return weft::io::UniqueFd(signalfd(-1, &interrupts, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
 void echo(weft::io::Socket socket, const std::stop_token& stop) {
   std::byte buffer[4096];
   std::error_code error;
@@ -45,13 +34,13 @@ void echo(weft::io::Socket socket, const std::stop_token& stop) {
   }
 }
 
-void serveUntilInterrupted(weft::io::Listener& listener, const weft::io::UniqueFd& interrupts) {
+void serveUntilInterrupted(weft::io::Listener& listener, weft::io::Signals& interrupts) {
   std::stop_source stop;
   const std::stop_token token = stop.get_token();
   weft::WaitGroup watched(1);
   weft::schedule([&, watched] {
     std::error_code error;
-    weft::io::waitFor(interrupts.get(), POLLIN, error, {.stop = token});
+    interrupts.next(error, {.stop = token});
     stop.request_stop();
     watched.done();
   });
@@ -62,8 +51,8 @@ void serveUntilInterrupted(weft::io::Listener& listener, const weft::io::UniqueF
 }
 
 void interruptAServer() {
-  const weft::io::UniqueFd interrupts = catchInterrupts();
-  weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(2));
+  weft::io::Signals interrupts({SIGINT, SIGTERM});
+  weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
   weft::Scheduler::Binding bound(scheduler);
   weft::io::Listener listener = weft::io::Listener::listen(weft::io::Endpoint::parse("127.0.0.1", 0));
   weft::WaitGroup client(1);
@@ -229,16 +218,15 @@ TEST_P(HowtoStopServerTest, EndsAtOnceWhenNothingIsLeftToAnswer) {
 }
 
 // docs/howto/signal_handlers.md
-void logSignals(const weft::io::UniqueFd& signals, int& last) {
-  signalfd_siginfo signal;
-  weft::io::read(signals.get(), std::as_writable_bytes(std::span(&signal, 1)));
-  last = static_cast<int>(signal.ssi_signo);
+void logSignals(weft::io::Signals& signals, int& last) {
+  const weft::io::SignalInfo signal = signals.next();
+  last = signal.number;
 }
 
 TEST_F(HowtoCtrlCIoTest, ASignalIsRead) {
   EXPECT_EXIT(
       {
-        const weft::io::UniqueFd signals = catchInterrupts();
+        weft::io::Signals signals({SIGINT, SIGTERM});
         weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(2));
         weft::Scheduler::Binding bound(scheduler);
         int last = 0;
