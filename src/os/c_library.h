@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <errno.h>
+#include <spawn.h>
 #include <string.h>
 
 // What glibc has and other C libraries of Linux, such as musl, lack.
@@ -27,6 +29,31 @@ inline const char* signalAbbreviation([[maybe_unused]] int signal) noexcept {
   return ::sigabbrev_np(signal);
 #else
   return nullptr;
+#endif
+}
+
+// Has a process that posix_spawn() starts change to the folder `path`, which must live until then.
+// Returns: 0, or an error number.
+inline int addChangeFolder([[maybe_unused]] posix_spawn_file_actions_t& actions,
+                           [[maybe_unused]] const char* path) noexcept {
+#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 29)
+  return ENOSYS;
+#else
+  return ::posix_spawn_file_actions_addchdir_np(&actions, path);
+#endif
+}
+
+// Has a process that posix_spawn() starts close all descriptors from `first` on. Does nothing where the
+// library cannot: then only those that are close-on-exec are closed.
+// Returns: 0, or an error number.
+inline int addCloseFrom([[maybe_unused]] posix_spawn_file_actions_t& actions,
+                        [[maybe_unused]] int first) noexcept {
+#if !defined(__GLIBC__)
+  return 0;
+#elif __GLIBC_PREREQ(2, 34)
+  return ::posix_spawn_file_actions_addclosefrom_np(&actions, first);
+#else
+  return 0;
 #endif
 }
 

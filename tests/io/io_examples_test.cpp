@@ -119,6 +119,32 @@ TEST_P(IoExamplesTest, AFileIsOpened) {
   std::filesystem::current_path(before);
 }
 
+TEST_P(IoExamplesTest, AProgramIsTalkedTo) {
+  const std::string text = "hello";
+  std::byte buffer[64];
+  // clang-format off
+  weft::io::Process cat = weft::io::Process::spawn(
+      {.arguments = {"cat"}, .in = weft::io::Redirect::pipe(), .out = weft::io::Redirect::pipe()});
+  weft::io::writeAll(cat.input().get(), std::as_bytes(std::span(text)));
+  cat.closeInput();
+  const size_t count = weft::io::readAll(cat.output().get(), buffer);
+  const bool isGood = cat.wait().isSuccess();
+  // clang-format on
+  EXPECT_EQ(tests::textOf(std::span(buffer).first(count)), text);
+  EXPECT_TRUE(isGood);
+}
+
+TEST_P(IoExamplesTest, AProgramIsRun) {
+  // clang-format off
+  const weft::io::Command quiet{.arguments = {"make"}, .out = weft::io::Redirect::null()};
+  const weft::io::Command sort{.arguments = {"sort", "-n"}, .environment = {{"LC_ALL=C"}}};
+  const weft::io::Output sorted = weft::io::run({.arguments = {"sort"}}, "pear\nfig\n");
+  // clang-format on
+  EXPECT_EQ(quiet.out.kind, weft::io::Redirect::Kind::Null);
+  EXPECT_EQ(weft::io::run(sort, "10\n9\n").out, "9\n10\n");
+  EXPECT_EQ(sorted.out, "fig\npear\n");
+}
+
 TEST_P(IoExamplesTest, AHandlerOfASignalWritesToAnEventfd) {
   struct sigaction before = {};
   ASSERT_EQ(sigaction(SIGHUP, nullptr, &before), 0);
