@@ -85,7 +85,7 @@ class Exchange {
       return errno;
     }
     for (uint32_t i = 0; i < kNumEnds; ++i) {
-      epoll_event event{i == 0 ? EPOLLOUT : EPOLLIN, {.u32 = i}};
+      epoll_event event{static_cast<uint32_t>(i == 0 ? EPOLLOUT : EPOLLIN), {.u32 = i}};
       if (end(i)) {
         if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, end(i).get(), &event) != 0) {
           return errno;

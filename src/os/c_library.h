@@ -36,10 +36,12 @@ inline const char* signalAbbreviation([[maybe_unused]] int signal) noexcept {
 // Returns: 0, or an error number.
 inline int addChangeFolder([[maybe_unused]] posix_spawn_file_actions_t& actions,
                            [[maybe_unused]] const char* path) noexcept {
-#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 29)
-  return ENOSYS;
-#else
+#if !defined(__GLIBC__)
   return ::posix_spawn_file_actions_addchdir_np(&actions, path);
+#elif __GLIBC_PREREQ(2, 29)
+  return ::posix_spawn_file_actions_addchdir_np(&actions, path);
+#else
+  return ENOSYS;
 #endif
 }
 
