@@ -146,6 +146,10 @@ TEST_P(ProcessTest, PipesLeadToTheProgramAndBack) {
     command.in = command.out = command.err = Redirect::pipe();
     Process process = Process::spawn(command);
     EXPECT_FALSE(process.tryWait());
+    for (const io::UniqueFd* const end : {&process.input(), &process.output(), &process.errors()}) {
+      EXPECT_NE(::fcntl(end->get(), F_GETFL) & O_NONBLOCK, 0);
+      EXPECT_NE(::fcntl(end->get(), F_GETFD) & FD_CLOEXEC, 0);
+    }
     io::writeAll(process.input().get(), bytesOf("hello"));
     std::error_code error;
     EXPECT_EQ(tests::readText(process.output().get(), error), "hello");
