@@ -19,9 +19,11 @@
 #include "weft/channel.h"
 #include "weft/detail/base/callable.h"
 #include "weft/detail/base/deadline.h"
+#include "weft/detail/channel/acquire_case.h"
 #include "weft/detail/channel/cases.h"
 #include "weft/detail/channel/select_case.h"
 #include "weft/event.h"
+#include "weft/semaphore.h"
 
 namespace weft::inline v0_1 {
 
@@ -105,6 +107,22 @@ template <class Handler = detail::Ignore>
   return detail::PlainCase<Handler>(std::move(handler), event);
 }
 
+// A case that takes a permit of `semaphore`, as acquire() does, and calls handler(Semaphore::Permit), or
+// handler(), after which the caller has the permit and gives it back by release(). If what is chosen is
+// another case, the permit stays where it is, or goes to who waits behind this case.
+template <class Handler = detail::Ignore>
+[[nodiscard]] auto onAcquire(const Semaphore& semaphore, Handler handler = {}) {
+  constexpr bool kCanBeCalled = std::invocable<Handler&, Semaphore::Permit> || std::invocable<Handler&>;
+  static_assert(kCanBeCalled,
+                "onAcquire(semaphore, handler): the handler takes the permit, or nothing. "
+                "Write onAcquire(semaphore, [&](weft::Semaphore::Permit permit) { ... }).");
+  if constexpr (kCanBeCalled) {
+    return detail::AcquireCase<Handler>(semaphore, std::move(handler));
+  } else {
+    return detail::PlainCase<detail::Ignore>(detail::Ignore());
+  }
+}
+
 // A case that happens `duration` from now, or at `time`, and calls handler().
 template <class Rep, class Period, class Handler = detail::Ignore>
 [[nodiscard]] auto onTimeout(const std::chrono::duration<Rep, Period>& duration, Handler handler = {}) {
@@ -150,25 +168,28 @@ template <class Handler = detail::Ignore>
 //   weft::select(weft::onReceive(jobs, [&](std::optional<Job> job) { isOver = !job || !run(*job); }),
 //                weft::onSend(results, std::move(result), [&] { result = next(); }),
 //                weft::onSignal(paused, [&] { resume.wait(); }),
+//                weft::onAcquire(places, [&](weft::Semaphore::Permit place) { start(std::move(place)); }),
 //                weft::onTimeout(std::chrono::milliseconds(50), [] { std::puts("idle"); }),
 //                weft::onStop(token, [&] { isOver = true; }));
 // Calls the handler of that case once the waits of the other cases have ended. What the handler throws leaves
 // select(). The other cases have no effect: they receive, send or use up nothing. If several cases can happen
 // at once, select() begins with a random one, so that none is passed over for long. Each case waits in line
-// with all others that wait for its channel or event, first in, first out. Several cases may be on one
-// channel. A send and a receive of one select() do not serve each other.
+// with all others that wait for its channel, event or semaphore, first in, first out. Several cases may be on
+// one channel. A send and a receive of one select() do not serve each other.
 // Returns: the index of the case among the arguments.
-// Memory ordering: as for the send(), receive() or wait() that happened.
+// Memory ordering: as for the send(), receive(), wait() or acquire() that happened.
 template <class... Cases>
   requires(sizeof...(Cases) == 0 || (std::is_class_v<std::remove_cvref_t<Cases>> || ...))
 size_t select(Cases&&... cases) {
   static_assert(sizeof...(Cases) > 0,
                 "weft::select() needs something to wait for: onReceive, onSend, onSignal, ...");
   constexpr bool kAreCases = (detail::IsSelectCase<Cases> && ...);
-  static_assert(kAreCases,
-                "weft::select() takes cases that are made in its call: onReceive(channel, handler), "
-                "onSend(channel, value), onSignal(event), onTimeout(time), onStop(token), otherwise(). "
-                "Or it takes one list of AnyCase, which is not const.");
+  static_assert(
+      kAreCases,
+      "weft::select() takes cases that are made in its call: onReceive(channel, handler), "
+      "onSend(channel, value), onSignal(event), onAcquire(semaphore), onTimeout(time), onStop(token), "
+      "otherwise(). "
+      "Or it takes one list of AnyCase, which is not const.");
   if constexpr (kAreCases && sizeof...(Cases) > 0) {
     detail::SelectCase* const pointers[] = {&cases...};
     const size_t chosen = detail::selectOne(pointers, sizeof...(Cases));
@@ -191,8 +212,8 @@ size_t select(Cases&&... cases) {
 //     weft::select(cases);
 //   }
 // It owns what it uses: the value of an onSend(), which is moved in at once, the token of an onStop(), and a
-// handle of its channel or event. Move-only; one allocation, and none when it is used again. An onTimeout()
-// of a duration is a point in time, too: put a new one in its place to wait as long again.
+// handle of its channel, event or semaphore. Move-only; one allocation, and none when it is used again. An
+// onTimeout() of a duration is a point in time, too: put a new one in its place to wait as long again.
 class AnyCase {
  public:
   // Errors: what `one`'s value or handler throws when it is moved.

@@ -21,6 +21,10 @@
 
 namespace weft::inline v0_1 {
 
+namespace detail {
+class PermitCase;
+}
+
 // Limits how many may do something at the same time: it holds permits, which fibers and threads take and give
 // back.
 //
@@ -110,6 +114,8 @@ class Semaphore {
   void release(ptrdiff_t count = 1) const { state_->release(count); }
 
  private:
+  friend class detail::PermitCase;
+
   struct State : detail::SharedState {
     static constexpr const char* kName = "a Semaphore";
 

@@ -99,6 +99,8 @@ inline bool SelectCase::tryAlone() {
       return deadline_ != kNever && TimePoint::clock::now() >= deadline_;
     case Kind::Stop:
       return token_->stop_requested();
+    case Kind::OneSided:
+      return static_cast<OneSidedCase*>(this)->tryTake();
     case Kind::Otherwise:
       break;
   }
@@ -120,6 +122,10 @@ inline void SelectCase::link() {
   waiters().pushBack(node);
 }
 
+inline bool SelectCase::takeOrLink() { return static_cast<OneSidedCase*>(this)->takeOrLink(); }
+
+inline void SelectCase::unlinkAlone() { static_cast<OneSidedCase*>(this)->unlink(); }
+
 inline void SelectCase::unlink() {
   lock();
   if (node.isLinked) {
@@ -137,6 +143,8 @@ void SelectCase::keepAll(std::stop_token& token) {
   } else if (kind_ == Kind::Stop) {
     token = *token_;
     token_ = &token;
+  } else if (kind_ == Kind::OneSided) {
+    static_cast<OneSidedCase*>(this)->keep();
   }
 }
 
@@ -200,8 +208,7 @@ class Selection {
       chosen = choice.get();
       SelectCase& one = *cases_[chosen];
       one.transfer_.error.rethrow();
-      one.end_ =
-          one.kind_ == SelectCase::Kind::Signal ? ChannelEnd::Done : static_cast<ChannelEnd>(one.node.mark);
+      one.end_ = one.isOfChannel() ? static_cast<ChannelEnd>(one.node.mark) : ChannelEnd::Done;
     }
     return chosen;
   }

@@ -5,20 +5,106 @@
 
 #include <optional>
 
+#include <weft/detail/wait/semaphore_core.h>
+
 #include "channel_parts.h"
 
 // Seeded bug: channel/side.h:1
 // Seeded bug: channel/side.h:1:split
 // Seeded bug: channel/side.h:2
 // Seeded bug: wait/select_node.h:1:split
+// Seeded bug: wait/semaphore_core.h:1
+// Seeded bug: wait/semaphore_core.h:2
+// Seeded bug: wait/wait_word.h:1
+// Seeded bug: wait/wait_word.h:2
+// Seeded bug: wait/wait_word.h:3
 namespace weft::model {
 namespace {
 
 using Choice = detail::SelectChoice<RelacySync>;
 
-// As SelectCase, of a channel.
+// One who waits for a permit, as a semaphore sees it: a thread, or a node of a select, through `waiter`.
+struct Applicant {
+  explicit Applicant(detail::Waiter& one) : waiter(one) {}
+
+  detail::Waiter& waiter;
+  void* data = nullptr;
+  bool isLinked = false;
+  Applicant* owner = this;
+};
+bool claim(Applicant& one) { return Host::claim(one.waiter); }
+Applicant& ownerOf(Applicant& one) { return *one.owner; }
+
+// The checker sees each access, so that a list that is not guarded is a data race.
+struct Applicants {
+  bool isEmpty() const { return size.get() == 0; }
+  Applicant* front() const { return isEmpty() ? nullptr : all[0]; }
+  void pushBack(Applicant& one) {
+    pushClaimed(one);
+    one.isLinked = true;
+  }
+  void pushClaimed(Applicant& one) {
+    const int last = size.get();
+    all[last] = &one;
+    size.set(last + 1);
+  }
+  void remove(Applicant& one) {
+    int kept = 0;
+    for (int i = 0, count = size.get(); i < count; ++i) {
+      if (all[i] != &one) {
+        all[kept++] = all[i];
+      }
+    }
+    size.set(kept);
+    one.isLinked = false;
+  }
+  Applicant* popFront() {
+    Applicant* const first = front();
+    if (first != nullptr) {
+      remove(*first);
+    }
+    return first;
+  }
+  void wakeAll() {
+    for (int i = 0, count = size.get(); i < count; ++i) {
+      Host::wake(detail::ownerOf<RelacySync>(all[i]->waiter));
+    }
+  }
+
+  Applicants() { size.set(0); }
+  Applicants(const Applicants& other) { *this = other; }
+  Applicants& operator=(const Applicants& other) {
+    size.set(other.size.get());
+    for (int i = 0; i < 4; ++i) {
+      all[i] = other.all[i];
+    }
+    return *this;
+  }
+  Applicant* all[4] = {};
+  RelacySync::Var<int> size;
+};
+
+using Permits = detail::SemaphoreCore<Applicants, RelacySync>;
+
+// As Semaphore::release().
+void release(Permits& permits) {
+  if (!permits.tryGive(1)) {
+    permits.give(1).wakeAll();
+  }
+}
+
+// As SelectCase, of a channel, or of a semaphore.
 struct Case {
   const void* key() const { return core; }
+  bool isOneSided() const { return permits != nullptr; }
+  bool takeOrLink() {
+    node.isUsed.set(1);
+    return permits->takeOrLink(applicant);
+  }
+  void unlinkAlone() {
+    permits->unlink(applicant);
+    node.isUsed.set(0);
+  }
   void lock() {
     holder = this;
     section.emplace(*core);
@@ -31,6 +117,9 @@ struct Case {
     return end != ChannelEnd::WouldWait;
   }
   bool tryAlone() {
+    if (isOneSided()) {
+      return permits->tryTake();
+    }
     lock();
     const bool happens = act();
     section.reset();
@@ -54,10 +143,12 @@ struct Case {
   }
 
   Core* core = nullptr;
+  Permits* permits = nullptr;
   bool sends = false;
   Transfer transfer;
   ChannelEnd end = ChannelEnd::Done;
   Node node;
+  Applicant applicant{node};
   Case* nextInOrder = nullptr;
   Case* holder = this;
   std::optional<Core::Section> section;
@@ -72,6 +163,7 @@ struct Selector {
     cases[i].transfer.value = &cells[i];
     cases[i].transfer.type = &kCells;
   }
+  void set(size_t i, Permits& permits) { cases[i].permits = &permits; }
 
   // As Selection::run(). Returns: which case has happened, or 2 if the time was up.
   size_t select(size_t first, bool isTimed = false) {
@@ -192,6 +284,111 @@ struct Timeout : rl::test_suite<Timeout, 2> {
   }
 };
 
+// As acquire().
+struct Acquirer {
+  void acquire(Permits& permits) {
+    if (!permits.tryTake() && !permits.takeOrQueue(applicant)) {
+      self.wait();
+    }
+  }
+
+  Thread self;
+  Applicant applicant{self};
+};
+
+// Two select among two semaphores, in both orders, while two give one permit each: each has one in the end.
+// If the first gives up, its permit stays.
+template <bool kIsTimed>
+struct TwoSemaphores : rl::test_suite<TwoSemaphores<kIsTimed>, 4> {
+  Permits permits[2] = {Permits(0), Permits(0)};
+  Selector selectors[2];
+  RelacySync::Var<int> data[2];
+  int numTaken = 0;
+
+  void thread(unsigned index) {
+    if (index >= 2) {
+      data[index - 2].set(1);
+      release(permits[index - 2]);
+      return;
+    }
+    Selector& me = selectors[index];
+    me.set(0, permits[index]);
+    me.set(1, permits[1 - index]);
+    const size_t chosen = me.select(0, kIsTimed && index == 0);
+    if (chosen < 2) {
+      check(data[chosen == 0 ? index : 1 - index].get() == 1, "what came before the permit is seen");
+      ++numTaken;
+    }
+  }
+  void after() {
+    for (auto& each : permits) {
+      check(!each.isAwaited(), "nobody is left behind");
+      numTaken += each.tryTake() ? 1 : 0;
+      check(!each.tryTake(), "no permit is doubled");
+    }
+    check(numTaken == 2, "no permit is lost");
+    check(!selectors[0].self.parker.tryPark() && !selectors[1].self.parker.tryPark(),
+          "no wake is left behind");
+  }
+};
+
+// A permit against a value, with another who uses the permit in turn: who gives it finds the select gone, or
+// the sender does. The select may claim itself while the sender looks at the node that it linked before.
+struct PermitAgainstValue : rl::test_suite<PermitAgainstValue, 4> {
+  Channel<0> channel;
+  Permits permits{0};
+  Selector selector;
+  Acquirer acquirer;
+  Party party;
+  size_t chosen = 9;
+  bool isSent = false;
+
+  void thread(unsigned index) {
+    if (index == 0) {
+      selector.set(0, permits);
+      selector.set(1, false, channel.core, 0);
+      chosen = selector.select(1);
+      if (chosen == 0) {
+        release(permits);
+      } else {
+        check(selector.cells[1].value.get() == 5, "the value came");
+      }
+    } else if (index == 1) {
+      isSent = party.send(channel.core, 5, true) == ChannelEnd::Done;
+    } else if (index == 2) {
+      acquirer.acquire(permits);
+      release(permits);
+    } else {
+      release(permits);
+    }
+  }
+  void after() {
+    check(isSent == (chosen == 1), "both or none");
+    check(!permits.isAwaited() && permits.tryTake() && !permits.tryTake(), "one permit is there");
+    check(channel.core.senders().isEmpty() && channel.core.receivers().isEmpty(), "nobody is left behind");
+  }
+};
+
+// One waits for a permit or a value, and destroys the semaphore when it has the permit.
+struct DestroySemaphore : rl::test_suite<DestroySemaphore, 2> {
+  Channel<0> channel;
+  Permits* permits = nullptr;
+  Selector selector;
+
+  void before() { permits = new Permits(0); }
+
+  void thread(unsigned index) {
+    if (index == 1) {
+      release(*permits);
+      return;
+    }
+    selector.set(0, false, channel.core, 0);
+    selector.set(1, *permits);
+    check(selector.select(0) == 1, "it has the permit");
+    delete permits;
+  }
+};
+
 }  // namespace
 }  // namespace weft::model
 
@@ -201,6 +398,10 @@ int main(int argc, char** argv) {
     return explore<FaceToFace<0, 0>>("face to face", 300'000) &&
            explore<FaceToFace<0, 1>>("face to face, one begins with the other case", 200'000) &&
            explore<TwoClaimers>("two claimers", 200'000) && explore<TwoSelects>("two selects", 200'000) &&
-           explore<Timeout>("timeout", 300'000);
+           explore<Timeout>("timeout", 300'000) &&
+           explore<TwoSemaphores<false>>("two selects of two semaphores", 150'000) &&
+           explore<TwoSemaphores<true>>("two selects of two semaphores, a timeout", 150'000) &&
+           explore<PermitAgainstValue>("a permit against a value", 150'000) &&
+           explore<DestroySemaphore>("one destroys its semaphore", 50'000);
   });
 }

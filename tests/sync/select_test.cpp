@@ -450,6 +450,9 @@ TEST_P(SelectTest, TheExampleInTheHeaderWorks) {
   int result = 1;
   const auto next = [&] { return result + 1; };
   bool isOver = false;
+  const Semaphore places(2);
+  std::vector<Semaphore::Permit> started;
+  const auto start = [&](Semaphore::Permit place) { started.push_back(std::move(place)); };
   paused.signal();
   resume.signal();
   for (const int job : {1, 2, 3}) {
@@ -460,6 +463,7 @@ TEST_P(SelectTest, TheExampleInTheHeaderWorks) {
     weft::select(weft::onReceive(jobs, [&](std::optional<Job> job) { isOver = !job || !run(*job); }),
                  weft::onSend(results, std::move(result), [&] { result = next(); }),
                  weft::onSignal(paused, [&] { resume.wait(); }),
+                 weft::onAcquire(places, [&](weft::Semaphore::Permit place) { start(std::move(place)); }),
                  weft::onTimeout(std::chrono::milliseconds(50), [] { std::puts("idle"); }),
                  weft::onStop(token, [&] { isOver = true; }));
   }

@@ -28,6 +28,7 @@ class SelectCase {
   SelectCase(const SelectCase&) = delete;
 
   const void* key() const { return primitive_; }
+  bool isOneSided() const { return kind_ == Kind::OneSided; }
   void lock();
   void unlock();
   void shareLock(SelectCase& other) { holder_ = &other; }
@@ -35,6 +36,8 @@ class SelectCase {
   bool act();
   bool tryAlone();
   void link();
+  bool takeOrLink();
+  void unlinkAlone();
   void unlink();
 
   // For an AnyCase: keeps the channel or event until letGo(), and the token in `token`.
@@ -47,14 +50,14 @@ class SelectCase {
   SelectCase* nextInOrder = nullptr;
 
  protected:
-  enum class Kind : uint8_t { Send, Receive, Signal, Time, Stop, Otherwise };
+  enum class Kind : uint8_t { Send, Receive, Signal, Time, Stop, Otherwise, OneSided };
 
   // `value`: a sender's T, a receiver's std::optional<T>.
   WEFT_EXPORT SelectCase(Kind kind, ChannelState& channel, void* value);
   WEFT_EXPORT explicit SelectCase(const Event& event);
   explicit SelectCase(TimePoint deadline) : kind_(Kind::Time), deadline_(deadline) {}
   explicit SelectCase(const std::stop_token& token) : kind_(Kind::Stop), token_(&token) {}
-  SelectCase() : kind_(Kind::Otherwise) {}
+  explicit SelectCase(Kind kind = Kind::Otherwise) : kind_(kind) {}
   SelectCase(Erase, const SelectCase& from)
       : kind_(from.kind_), primitive_(from.primitive_), deadline_(from.deadline_), token_(from.token_) {
     transfer_.type = from.transfer_.type;
@@ -69,6 +72,7 @@ class SelectCase {
   friend class Selection;
 
   WaitList& waiters();
+  bool isOfChannel() const { return kind_ <= Kind::Receive; }
 
   const Kind kind_;
   ChannelEnd end_ = ChannelEnd::Done;
@@ -81,6 +85,27 @@ class SelectCase {
   ChannelState::Section* section_ = nullptr;
   alignas(ChannelState::Section) unsigned char roomForSection_[sizeof(ChannelState::Section)];
   uintptr_t signalled_ = 0;  // of an event, while it is locked
+};
+
+// A case of what no two selects face each other on: a semaphore, for instance. It locks what it waits for by
+// itself, and `node` alone is linked there.
+class OneSidedCase : public SelectCase {
+ public:
+  // Takes what the case stands for, if that is there. Returns: whether it did.
+  virtual bool tryTake() = 0;
+  // Takes it if that claims the select, by claim(node), under the lock of what the case waits for. Links
+  // `node` if it is not there. Returns: whether it took it. If the select is claimed already, it takes
+  // nothing, and may link.
+  virtual bool takeOrLink() = 0;
+  // Takes `node` out if it is linked. Waits for a claimer that uses it under the lock.
+  virtual void unlink() = 0;
+  // For an AnyCase: keeps what the case waits for, as long as the case exists.
+  virtual void keep() = 0;
+
+ protected:
+  OneSidedCase() : SelectCase(Kind::OneSided) {}
+  OneSidedCase(Erase erase, const OneSidedCase& from) : SelectCase(erase, from) {}
+  ~OneSidedCase() = default;
 };
 
 // Waits for one of the cases. Returns: which one.

@@ -16,11 +16,19 @@
 //   1  each case is tried alone
 //   2  all primitives are locked, in the order of their addresses; each case is tried again
 //   3  where none can happen a node is linked for each; all are unlocked
+//   3a each one-sided primitive, such as a semaphore, is locked, one after the other; if it has what its case
+//      stands for, the select claims itself and takes that, and goes on to (5); if not, a node is linked
 //   4  the fiber waits, until a claimer has chosen one of the nodes, or the time or a stop has
 //   5  each primitive is locked, one after the other, and the nodes that are linked still are unlinked
-// All nodes become visible at once (3), and a select that looks for partners (2) is not visible itself. So
-// two selects that face each other on the same channels cannot claim each other at the same time, which would
-// leave both without a partner, or waiting for each other: the one that locks first is found by the other.
+// All nodes of channels and events become visible at once (3), and a select that looks for partners (2) is
+// not visible itself. So two selects that face each other on the same channels cannot claim each other at the
+// same time, which would leave both without a partner, or waiting for each other: the one that locks first is
+// found by the other.
+//
+// A one-sided primitive has no selects on its other side, and the claim needs no partner. So its case needs
+// no other lock. In (3a) a claimer may have chosen a node that was linked before. Then the claim fails, the
+// case takes nothing, and the select waits for the wake that it is owed. These cases come last because (2)
+// acts without a claim: no node may be visible by then.
 //
 // Rejected: linking the nodes one by one, as in Reppy, Russo and Xiao, "Parallel Concurrent ML" (2009). A
 // select that finds a partner must first claim itself; if the partner is taken, it must undo that and look at
@@ -38,6 +46,10 @@ namespace weft::inline v0_1::detail {
 //       bool act()                    locked: tries it; returns whether it happened
 //       bool tryAlone()               unlocked: the same
 //       void link()                   locked: links `node`
+//       bool isOneSided() const       for one without a key: whether it is of a one-sided primitive
+//       bool takeOrLink()             unlocked: locks; takes what it stands for if claim(node), or links
+//                                     `node`; returns whether it took it
+//       void unlinkAlone()            of a one-sided primitive, unlocked: as unlink()
 //       void unlink()                 unlocked: locks, and unlinks `node` if it is linked
 //       void wake()                   unlocked: wakes those that act() has claimed
 //       SelectNode<Sync> node
@@ -57,7 +69,7 @@ class SelectCore {
     return tryEach([](Case& one) { return one.tryAlone(); });
   }
 
-  // Steps (2, 3). Returns: the index of the case that happened, or kNone: then `choice` will tell.
+  // Steps (2, 3, 3a). Returns: the index of the case that happened, or kNone: then `choice` will tell.
   template <class Choice>
   size_t tryOrLink(Waiter& self, Choice& choice) {
     sort();
@@ -67,12 +79,13 @@ class SelectCore {
       done = tryEach([](Case& one) { return one.key() != nullptr && one.act(); });
       for (uint32_t i = 0; done == kNone && i < count_; ++i) {
         if (Case& one = *cases_[i]; one.key() != nullptr) {
-          one.node.owner = &self;
-          one.node.choice = &choice;
-          one.node.index = i;
+          prepare(i, self, choice);
           one.link();
         }
       }
+    }
+    if (hasOneSided_ && done == kNone) [[unlikely]] {
+      done = takeOrLinkOneSided(self, choice);
     }
     return done;
   }
@@ -80,8 +93,14 @@ class SelectCore {
   // (5). `chosen`: kNone, or the case whose claimer unlinked its node and may have destroyed its primitive.
   void unlink(size_t chosen) {
     for (size_t i = 0; i < count_; ++i) {
-      if (i != chosen && cases_[i]->key() != nullptr) {
-        cases_[i]->unlink();
+      Case& one = *cases_[i];
+      if (i == chosen) {
+        continue;
+      }
+      if (one.key() != nullptr) {
+        one.unlink();
+      } else if (one.isOneSided()) {
+        one.unlinkAlone();
       }
     }
   }
@@ -107,6 +126,29 @@ class SelectCore {
     Case* const first;
   };
 
+  template <class Choice>
+  void prepare(uint32_t index, Waiter& self, Choice& choice) {
+    auto& node = cases_[index]->node;
+    node.owner = &self;
+    node.choice = &choice;
+    node.index = index;
+  }
+
+  // Step (3a), and (5) if a case has happened. Returns: as tryOrLink().
+  template <class Choice>
+  [[gnu::noinline]] size_t takeOrLinkOneSided(Waiter& self, Choice& choice) {
+    for (uint32_t i = 0; i < count_; ++i) {
+      if (Case& one = *cases_[i]; one.key() == nullptr && one.isOneSided()) {
+        prepare(i, self, choice);
+        if (one.takeOrLink()) {
+          unlink(i);
+          return i;
+        }
+      }
+    }
+    return kNone;
+  }
+
   template <class Try>
   size_t tryEach(Try&& happens) {
     for (size_t i = 0; i < count_; ++i) {
@@ -121,6 +163,7 @@ class SelectCore {
   // Links one case for each primitive, in the order of their addresses.
   void sort() {
     inOrder_ = nullptr;
+    hasOneSided_ = false;
     if constexpr (!std::is_pointer_v<Cases>) {
       sortMany();
       return;
@@ -128,6 +171,7 @@ class SelectCore {
     for (size_t i = 0; i < count_; ++i) {
       Case& one = *cases_[i];
       if (one.key() == nullptr) {
+        hasOneSided_ |= one.isOneSided();
         continue;
       }
       Case** at = &inOrder_;
@@ -157,6 +201,8 @@ class SelectCore {
           list = merged(std::exchange(lists[at], nullptr), list);
         }
         lists[at] = list;
+      } else {
+        hasOneSided_ |= list->isOneSided();
       }
     }
     for (Case* list : lists) {
@@ -187,7 +233,8 @@ class SelectCore {
   const Cases cases_;
   const size_t count_;
   const size_t first_;
-  Case* inOrder_ = nullptr;  // linked through nextInOrder
+  Case* inOrder_ = nullptr;   // linked through nextInOrder
+  bool hasOneSided_ = false;  // known once they are sorted
 };
 
 }  // namespace weft::inline v0_1::detail

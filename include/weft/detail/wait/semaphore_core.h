@@ -10,6 +10,7 @@
 #include "weft/debug.h"
 #include "weft/detail/base/shared.h"
 #include "weft/detail/base/sync.h"
+#include "weft/detail/wait/select_node.h"
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
 
@@ -25,6 +26,9 @@ namespace weft::inline v0_1::detail {
 // that are not enough for the first waiter: they are set aside in `aside_`. So nobody who comes later finds a
 // permit in the word. The first waiter gets all of its permits at once, or, if it gives up, leaves them to
 // those behind it.
+//
+// A select's node waits for one permit. Whoever would give it that permit claims the select first, and drops
+// the node if another case has happened. So a permit leaves for a waiter that takes it, or stays.
 template <class List = WaitList, class Sync = StdSync>
 class SemaphoreCore {
   using Word = WaitWord<uint32_t, List, Sync>;
@@ -103,6 +107,33 @@ class SemaphoreCore {
     return wasThere;
   }
 
+  // For a select, whose other nodes may be claimed meanwhile: takes a permit if that claims the select, or
+  // queues its `node`. Returns: whether it took one. If others have claimed the select, it may do neither.
+  template <class Waiter>
+  bool takeOrLink(Waiter& node) {
+    word_.lock();
+    // Under the lock nobody gives, so that a permit that is not there does not come. It is taken before the
+    // claim, since others take permits meanwhile, and a claim cannot be undone.
+    if (tryTake()) {
+      const bool isClaimed = claim(node);
+      serve(isClaimed ? 0 : 1);  // to nobody, since nobody waits while there is a permit
+      return isClaimed;
+    }
+    node.data = asData(1);
+    word_.list.pushBack(node);
+    word_.unlockTo(0);
+    return false;
+  }
+
+  // Takes the `node` of a select out, if it is linked. Waits for a section that uses it. Nobody's turn comes:
+  // no permits are set aside for a node, since one is all that it wants.
+  template <class Waiter>
+  void unlink(Waiter& node) {
+    word_.lock();
+    detail::removeIfLinked(word_.list, node);
+    word_.unlock();
+  }
+
   // For the destructor.
   bool isAwaited() const { return !word_.list.isEmpty(); }
 
@@ -120,8 +151,12 @@ class SemaphoreCore {
   List serve(uint32_t count) {
     uint32_t left = aside_.get() + count;
     List claimed;
-    for (; !word_.list.isEmpty() && countOf(*word_.list.front()) <= left; word_.list.claimFront(claimed)) {
-      left -= countOf(*word_.list.front());
+    while (!word_.list.isEmpty() && countOf(*word_.list.front()) <= left) {
+      auto& first = *word_.list.popFront();
+      if (claim(first)) {
+        left -= countOf(first);
+        claimed.pushClaimed(ownerOf(first));
+      }
     }
     const bool isAwaited = !word_.list.isEmpty();
     aside_.set(isAwaited ? left : 0);
