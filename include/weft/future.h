@@ -12,6 +12,7 @@
 // - after.h: after(duration[, token]) gives a future that is ready after that time
 // - async.h: async([executor, ][token, ]f) schedules a task, and returns the future of its result
 // - future.h: Future, whose result is read once
+// - on_ready.h: onReady(future, f), a case of select(). It includes select.h, and this header leaves it out
 // - promise.h: Promise sets the result of a future; makeReadyFuture() and makeExceptionalFuture()
 // - shared_future.h: SharedFuture, whose result may be read again and again
 // - stop_after.h: StopAfter(duration[, token]) requests a stop after that time

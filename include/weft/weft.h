@@ -27,6 +27,7 @@
 #include "weft/fiberlocal.h"
 #include "weft/finally.h"
 #include "weft/future.h"
+#include "weft/future/on_ready.h"
 #include "weft/histogram.h"
 #include "weft/join.h"
 #include "weft/latch.h"

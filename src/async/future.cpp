@@ -11,6 +11,7 @@
 #include "scheduler/core/waiter_inl.h"
 #include "scheduler/worker/worker.h"
 #include "weft/detail/base/node_memory.h"
+#include "weft/detail/wait/select_node.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/task.h"
 
@@ -96,7 +97,11 @@ void FutureListeners::pushClaimed(TaskNode& listener) {
 }
 
 void FutureListeners::takeAll(FutureListeners& other) {
-  waiters.claimAll(other.waiters);
+  while (Waiter* const waiter = other.waiters.popFront()) {
+    if (claim(*waiter)) {
+      waiters.pushClaimed(ownerOf(*waiter));
+    }
+  }
   while (other.first != nullptr && WakingListener::is(*other.first)) {
     TaskNode& waking = *other.first;
     other.first = waking.next;
@@ -208,7 +213,7 @@ bool FutureCore::waitUntil(TimePoint deadline, const std::stop_token& token) {
   freePutOff();
   Waiter& self = currentWaiter();
   WaitingListener listener(self);
-  Word::Room* room = word.enter(makeRoom, freeRoom);
+  Word::Room* room = enterRoom();
   if (room == nullptr || !room->add(listener)) {
     return true;
   }
@@ -223,6 +228,8 @@ void FutureCore::tellWhenReady(TaskNode& listener) {
     tell(listeners, 0);
   }
 }
+
+FutureCore::Word::Room* FutureCore::enterRoom() { return word.enter(makeRoom, freeRoom); }
 
 bool FutureCore::forget(LeavingListener& listener) { return word.leave(listener); }
 

@@ -27,6 +27,7 @@ inline const Own own;
 #include <weft/fiberlocal.h>
 #include <weft/finally.h>
 #include <weft/future.h>
+#include <weft/future/on_ready.h>
 #include <weft/join.h>
 #include <weft/once.h>
 #include <weft/parallel.h>
@@ -266,6 +267,10 @@ set(permit "onAcquire.semaphore, handler.: the handler takes the permit, or noth
 check("weft::select(weft::onAcquire(weft::Semaphore(1), [](int) {}));" "${permit}")
 check("weft::select(weft::onAcquire(weft::Semaphore(1), [](weft::Semaphore::Permit&) {}));" "${permit}")
 check("weft::select(weft::onAcquire(weft::Semaphore(1), [](auto) {}), weft::onAcquire(weft::Semaphore(1), [] {}));" OK)
+check("weft::select(weft::onReady(5, [] {}));" "onReady.future, handler.: the first argument is a Future or a SharedFuture")
+check("weft::select(weft::onReady(std::move(a), [] {}));" "refers to the future, which must live until select.. has returned")
+check("weft::select(weft::onReady(a, [](weft::Future<int>) {}));" "the handler takes the future by reference, or nothing")
+check("weft::select(weft::onReady(a, [](auto& it) { it.get(); }), weft::onReady(b), weft::onReady(b, [] {}));" OK)
 check("weft::select(channel, [](int) {});" "weft::select.. takes cases that are made in its call")
 check("const std::vector<weft::AnyCase> cases; weft::select(cases);" "takes one list of AnyCase, which is not const")
 check("std::vector<weft::AnyCase> cases; cases.push_back(weft::onStop(token)); weft::select(cases);" OK)

@@ -59,6 +59,7 @@ struct FutureListeners {
   WEFT_EXPORT void pushBack(TaskNode& listener);
   WEFT_EXPORT void remove(TaskNode& listener);  // a LeavingListener
   WEFT_EXPORT void pushClaimed(TaskNode& listener);
+  // The waiters of `other` are claimed here: that drops those of selects of which another case has happened.
   WEFT_EXPORT void takeAll(FutureListeners& other);
   void wakeAll();  // the waiters and each WakingListener, which are claimed
 
@@ -117,6 +118,10 @@ struct FutureCore : TaskNode, ReferenceCount {
   // Takes that back.
   // Returns: whether `listener` was not invoked, and never will be. If false, it was or is about to be.
   WEFT_EXPORT bool forget(LeavingListener& listener);
+
+  // Where listeners may leave that are in the frame of a wait: see waiting_listener.h.
+  // Returns: null if the state is ready.
+  WEFT_EXPORT Word::Room* enterRoom();
 
   // Called before this stack waits for something that a future brings: has told what TellLoop::putOff has.
   static void freePutOff() noexcept;
