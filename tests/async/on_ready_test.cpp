@@ -26,6 +26,7 @@
 #include "count_mallocs.h"
 #include "live_objects.h"
 #include "waiting.h"
+#include "while_linking.h"
 
 namespace weft {
 namespace {
@@ -115,6 +116,28 @@ TEST_F(UnboundOnReadyTest, AWaitThatTimesOutAgainAllocatesNothing) {
   promise.set_value(1);
   EXPECT_EQ(select(cases), 0u);
   EXPECT_EQ(tests::numMallocs(), before);
+}
+
+TEST_F(UnboundOnReadyTest, ClaimedWhileItLinksAnotherCaseDoesNotHappen) {
+  const Semaphore semaphore(0);
+  Promise<int> promise, never;
+  Future<int> future = promise.get_future(), pending = never.get_future();
+  const auto settle = [&] {
+    semaphore.release();
+    promise.set_value(1);
+  };
+  EXPECT_EQ(select(onAcquire(semaphore), tests::WhileLinking(settle), onReady(future), onReady(pending)), 0u);
+  EXPECT_FALSE(semaphore.try_acquire());
+  EXPECT_EQ(future.get(), 1);
+}
+
+TEST_F(UnboundOnReadyTest, AFutureThatBecomesReadyWhileItLinksHappens) {
+  const Semaphore semaphore(0);
+  Promise<int> promise;
+  Future<int> future = promise.get_future();
+  EXPECT_EQ(select(onAcquire(semaphore), tests::WhileLinking([&] { promise.set_value(1); }), onReady(future)),
+            2u);
+  EXPECT_EQ(numWaiting(semaphore), 0);
 }
 
 // How a promise is settled, and what its future has then.

@@ -21,6 +21,7 @@
 #include "count_mallocs.h"
 #include "live_objects.h"
 #include "stopping.h"
+#include "while_linking.h"
 
 namespace weft {
 namespace {
@@ -110,6 +111,25 @@ TEST_F(UnboundSelectSemaphoreTest, ATimeEndsTheWaitAndLeavesNothing) {
   EXPECT_EQ(numWaiting(semaphore), 0);
   semaphore.release();
   EXPECT_EQ(drain(semaphore), 1);
+}
+
+TEST_F(UnboundSelectSemaphoreTest, APermitThatComesWhileItLinksIsTaken) {
+  const Semaphore first(0), second(0);
+  EXPECT_EQ(select(onAcquire(first), tests::WhileLinking([&] { second.release(); }), onAcquire(second)), 2u);
+  EXPECT_EQ(numWaiting(first), 0);
+  EXPECT_EQ(drain(second), 0);
+}
+
+TEST_F(UnboundSelectSemaphoreTest, ClaimedWhileItLinksItTakesNothingElse) {
+  const Semaphore first(0), second(0), third(0);
+  const auto release = [&] {
+    first.release();
+    second.release();
+  };
+  EXPECT_EQ(select(onAcquire(first), tests::WhileLinking(release), onAcquire(second), onAcquire(third)), 0u);
+  EXPECT_EQ(numWaiting(second) + numWaiting(third), 0);
+  EXPECT_EQ(drain(first), 0);
+  EXPECT_EQ(drain(second), 1);
 }
 
 TEST_F(UnboundSelectSemaphoreTest, AListKeepsItsSemaphore) {
