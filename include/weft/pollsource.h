@@ -17,11 +17,14 @@
 #include <utility>
 
 #include "weft/detail/base/deadline.h"
+#include "weft/detail/channel/cases.h"
+#include "weft/detail/channel/request_case.h"
 #include "weft/detail/wait/poll_core.h"
 #include "weft/detail/wait/reactor.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
 #include "weft/scheduler.h"
+#include "weft/select.h"
 
 namespace weft::inline v0_1 {
 
@@ -79,10 +82,10 @@ class PollSource {
   template <class Test>
     requires(!std::is_base_of_v<Scheduler, std::remove_cvref_t<Test>>)
   explicit PollSource(Test test, const PollOptions& options = {})
-      : core_(std::make_unique<Core<Test>>(Scheduler::get(), options, std::move(test))) {}
+      : core_(makeCore(Scheduler::get(), options, std::move(test))) {}
   template <class Test>
   PollSource(Scheduler& scheduler, Test test, const PollOptions& options = {})
-      : core_(std::make_unique<Core<Test>>(&scheduler, options, std::move(test))) {}
+      : core_(makeCore(&scheduler, options, std::move(test))) {}
   PollSource(const PollSource&) = delete;
   PollSource& operator=(const PollSource&) = delete;
   ~PollSource() = default;
@@ -128,21 +131,24 @@ class PollSource {
   size_t numInFlight() const { return core_->numInFlight(); }
 
  private:
+  template <class AnyHandle, class Handler>
+  friend auto onDone(PollSource<AnyHandle>& source, AnyHandle& handle, Handler handler);
+
+  template <class Test>
+  static constexpr bool kTestsOne = std::is_invocable_r_v<bool, Test&, Handle&>;
+  template <class Test>
+  static constexpr bool kTestsMany = std::invocable<Test&, PollBatch<Handle>&>;
+
   template <class Test>
   class Core final : public detail::PollCore {
    public:
-    static constexpr bool kTestsOne = std::is_invocable_r_v<bool, Test&, Handle&>;
-    static_assert(kTestsOne || std::invocable<Test&, PollBatch<Handle>&>,
-                  "PollSource<Handle>(test): the test is called as bool(Handle&), which returns whether the "
-                  "request is done, or as void(PollBatch<Handle>&), which calls setDone().");
-
     Core(Scheduler* scheduler, const PollOptions& options, Test&& test)
         : PollCore(scheduler, {options.name, options.maxInFlight, options.isOnThisThreadOnly}),
           test_(std::move(test)) {}
 
    private:
     void test(void* const* handles, size_t count, detail::PollDone& done) override {
-      if constexpr (kTestsOne) {
+      if constexpr (kTestsOne<Test>) {
         for (size_t i = 0; i < count; ++i) {
           done[i] = static_cast<bool>(test_(*static_cast<Handle*>(handles[i])));
         }
@@ -177,6 +183,19 @@ class PollSource {
     Scheduler& scheduler;
   };
 
+  template <class Test>
+  static std::unique_ptr<detail::PollCore> makeCore(Scheduler* scheduler, const PollOptions& options,
+                                                    Test&& test) {
+    constexpr bool kCanTest = kTestsOne<Test> || kTestsMany<Test>;
+    static_assert(kCanTest,
+                  "PollSource<Handle>(test): the test is called as bool(Handle&), which returns whether the "
+                  "request is done, or as void(PollBatch<Handle>&), which calls setDone().");
+    if constexpr (kCanTest) {
+      return std::make_unique<Core<Test>>(scheduler, options, std::move(test));
+    } else {
+      return nullptr;
+    }
+  }
   bool waitUntil(Handle& handle, detail::TimePoint deadline, const std::stop_token& token = {}) {
     return core_->wait(&handle, deadline, token) == detail::WaitEnd::Woken;
   }
@@ -188,6 +207,26 @@ class PollSource {
 
   const std::unique_ptr<detail::PollCore> core_;
 };
+
+// A case of select() that waits until the request `handle` of `source` is done, and calls handler(handle), or
+// handler().
+//
+//   weft::select(weft::onDone(gpu, event, [&] { show(picture); }),
+//                weft::onTimeout(std::chrono::seconds(1), [] { std::puts("still drawing"); }));
+// A request that is found done just when another case happens is done: the handle has what the test wrote.
+// PollOptions::maxInFlight does not keep it waiting.
+// Lifetime: refers to `source` and `handle`, which live until select() returns, or as long as an AnyCase.
+template <class Handle, class Handler = detail::Ignore>
+[[nodiscard]] auto onDone(PollSource<Handle>& source, Handle& handle, Handler handler = {}) {
+  constexpr bool kCanBeCalled = std::invocable<Handler&, Handle&> || std::invocable<Handler&>;
+  static_assert(kCanBeCalled,
+                "onDone(source, handle, handler): the handler takes the handle by reference, or nothing.");
+  if constexpr (kCanBeCalled) {
+    return detail::RequestCase<Handle, Handler>(*source.core_, handle, std::move(handler));
+  } else {
+    return detail::PlainCase<detail::Ignore>(detail::Ignore());
+  }
+}
 
 }  // namespace weft::inline v0_1
 

@@ -140,6 +140,12 @@ void PollCore::list(Node& node, bool isWaiting) {
   }
 }
 
+void PollCore::link(Node& node) {
+  assertMayBeCalled();
+  list_.forceRoom();
+  list(node, true);
+}
+
 WaitEnd PollCore::waitForRoom(Waiter& self, TimePoint deadline, const std::stop_token& token) {
   if (list_.takeRoom(self)) {
     return WaitEnd::Woken;

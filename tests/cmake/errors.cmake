@@ -32,6 +32,7 @@ inline const Own own;
 #include <weft/once.h>
 #include <weft/parallel.h>
 #include <weft/parallelize.h>
+#include <weft/pollsource.h>
 #include <weft/pool.h>
 #include <weft/ticket.h>
 #include <weft/waitgroup.h>
@@ -271,6 +272,13 @@ check("weft::select(weft::onReady(5, [] {}));" "onReady.future, handler.: the fi
 check("weft::select(weft::onReady(std::move(a), [] {}));" "refers to the future, which must live until select.. has returned")
 check("weft::select(weft::onReady(a, [](weft::Future<int>) {}));" "the handler takes the future by reference, or nothing")
 check("weft::select(weft::onReady(a, [](auto& it) { it.get(); }), weft::onReady(b), weft::onReady(b, [] {}));" OK)
+set(asked "the test is called as bool.Handle&., which returns whether the request is done")
+check("weft::PollSource<int> source([](std::string) { return true; });" "${asked}")
+check("weft::PollSource<int> source([](int&) {});" "${asked}")
+check("weft::PollSource<int> source([](int) { return true; }); weft::PollSource<int> batch([](weft::PollBatch<int>& ints) { ints.setDone(0); });" OK)
+set(source "weft::PollSource<int> source([](int&) { return true; }); int request = 0; weft::select(weft::onDone(source, request")
+check("${source}, [](int*) {}));" "onDone.source, handle, handler.: the handler takes the handle by reference, or nothing")
+check("${source}, [](int&) {}), weft::onDone(source, request), weft::onDone(source, request, [] {}));" OK)
 check("weft::select(channel, [](int) {});" "weft::select.. takes cases that are made in its call")
 check("const std::vector<weft::AnyCase> cases; weft::select(cases);" "takes one list of AnyCase, which is not const")
 check("std::vector<weft::AnyCase> cases; cases.push_back(weft::onStop(token)); weft::select(cases);" OK)

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -13,6 +15,7 @@
 
 #include <weft/pollsource.h>
 #include <weft/scheduler.h>
+#include <weft/select.h>
 #include <weft/waitgroup.h>
 
 // The example of docs/poll_sources.md, word for word, with a thread for each kernel in the GPU's place.
@@ -113,7 +116,7 @@ double sumOfSquares(Gpu& gpu, const std::vector<double>& values) {
   return sum;
 }
 
-// The example of weft/pollsource.h.
+// The examples of weft/pollsource.h.
 constexpr GpuResult kNotReady = GpuResult::NotReady;
 
 TEST(PollSourcesPageTest, AFiberWaitsForAnEvent) {
@@ -130,6 +133,11 @@ TEST(PollSourcesPageTest, AFiberWaitsForAnEvent) {
   gpuEventRecord(event, stream);
   gpu.wait(event);
   EXPECT_EQ(sum, 5);
+  int picture = 0;
+  const auto show = [](int& shown) { ++shown; };
+  weft::select(weft::onDone(gpu, event, [&] { show(picture); }),
+               weft::onTimeout(std::chrono::seconds(1), [] { std::puts("still drawing"); }));
+  EXPECT_EQ(picture, 1);
   gpuEventDestroy(event);
   gpuStreamDestroy(stream);
 }

@@ -6,10 +6,8 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <random>
-#include <semaphore>
-#include <set>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -17,16 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include <weft/blockingcall.h>
-#include <weft/detail/base/sync.h>
+#include <weft/channel.h>
 #include <weft/event.h>
 #include <weft/fiber.h>
 #include <weft/scheduler.h>
-#include <weft/sleep.h>
+#include <weft/select.h>
 #include <weft/waitgroup.h>
 
 #include "in_task.h"
-#include "live_objects.h"
 #include "with_scheduler.h"
 
 namespace weft::pollsource_test {
@@ -375,6 +371,81 @@ TEST_P(PollSourceTest, SourcesDoNotHoldEachOtherUp) {
   device.join();
   job.isDone = true;
   done.wait();
+}
+
+TEST_P(PollSourceTest, ASelectWaitsForARequest) {
+  Source source(&test);
+  Job job;
+  const Channel<int> channel(0);
+  inTask([&] {
+    schedule([&] {
+      while (source.numInFlight() == 0) {
+        yield();
+      }
+      job.isDone = true;
+    });
+    Job* handle = &job;
+    int result = 0;
+    const size_t chosen =
+        select(onReceive(channel, [](std::optional<int>) {}),
+               onDone(source, handle, [&](Job*& done) { result = done->result; }), onTimeout(hours(1)));
+    EXPECT_EQ(chosen, 1u);
+    EXPECT_EQ(result, 42);
+    EXPECT_EQ(select(onTimeout(hours(1)), onDone(source, handle)), 1u);  // is done at once
+  });
+  EXPECT_EQ(source.numInFlight(), 0u);
+}
+
+TEST_P(PollSourceTest, ASelectLeavesNoRequestBehind) {
+  Source source(scheduler(), &test, {.maxInFlight = 1});
+  inTask([&] {
+    const auto job = std::make_unique<Job>();
+    const auto other = std::make_unique<Job>();
+    Job* handle = job.get();
+    Job* otherHandle = other.get();
+    const Event event;
+    schedule([&] {
+      while (source.numInFlight() < 2) {
+        yield();
+      }
+      event.signal();
+    });
+    EXPECT_EQ(select(onDone(source, handle), onDone(source, otherHandle), onSignal(event)), 2u);
+    EXPECT_EQ(source.numInFlight(), 0u);
+    EXPECT_EQ(select(onDone(source, handle), onTimeout(milliseconds(1))), 1u);
+    std::vector<AnyCase> cases;
+    cases.emplace_back(onDone(source, handle));
+    cases.emplace_back(onTimeout(milliseconds(1)));
+    EXPECT_EQ(select(cases), 1u);
+    job->isDone = true;
+    cases.pop_back();
+    EXPECT_EQ(select(cases), 0u);
+    EXPECT_EQ(select(cases), 0u);
+  });
+  EXPECT_EQ(source.numInFlight(), 0u);
+}
+
+// Of two requests that are done, each is chosen now and then; and no request is both done and left.
+TEST_P(PollSourceTest, SelectsOverManyRequestsEndWithOneEach) {
+  constexpr int kFibers = tests::scaled(100, 30);
+  Source source(scheduler(), [](Job*& job) { return ++job->numTests > 3; });
+  std::atomic<int> numChosen[2] = {};
+  WaitGroup done(kFibers);
+  for (int i = 0; i < kFibers; ++i) {
+    schedule([&, done] {
+      for (int round = 0; round < 10; ++round) {
+        Job jobs[2];
+        Job* handles[2] = {&jobs[0], &jobs[1]};
+        ++numChosen[select(onDone(source, handles[0]), onDone(source, handles[1]))];
+      }
+      done.done();
+    });
+  }
+  done.wait();
+  EXPECT_EQ(numChosen[0] + numChosen[1], 10 * kFibers);
+  EXPECT_GT(numChosen[0], 0);
+  EXPECT_GT(numChosen[1], 0);
+  EXPECT_EQ(source.numInFlight(), 0u);
 }
 
 class PollSourceThreadTest : public tests::WithAllocator {};

@@ -66,6 +66,7 @@ using weft::NumberIterator;
 using weft::NumberRange;
 using weft::onAcquire;
 using weft::Once;
+using weft::onDone;
 using weft::onReady;
 using weft::onReceive;
 using weft::onSend;

@@ -66,7 +66,7 @@ class SelectCore {
 
   // Step (1). Returns: the index of the case that happened, or kNone.
   size_t tryEachAlone() {
-    return tryEach([](Case& one) { return one.tryAlone(); });
+    return tryEach([](Case& one, size_t) { return one.tryAlone(); });
   }
 
   // Steps (2, 3, 3a). Returns: the index of the case that happened, or kNone: then `choice` will tell.
@@ -76,7 +76,7 @@ class SelectCore {
     size_t done = kNone;
     {
       const Locked locked(*this);
-      done = tryEach([](Case& one) { return one.key() != nullptr && one.act(); });
+      done = tryEach([](Case& one, size_t) { return one.key() != nullptr && one.act(); });
       for (uint32_t i = 0; done == kNone && i < count_; ++i) {
         if (Case& one = *cases_[i]; one.key() != nullptr) {
           prepare(i, self, choice);
@@ -134,26 +134,28 @@ class SelectCore {
     node.index = index;
   }
 
-  // Step (3a), and (5) if a case has happened. Returns: as tryOrLink().
+  // Step (3a), and (5) if a case has happened. It begins with a random case, too: what comes to several at
+  // the same time goes to the one that was linked first. Returns: as tryOrLink().
   template <class Choice>
   [[gnu::noinline]] size_t takeOrLinkOneSided(Waiter& self, Choice& choice) {
-    for (uint32_t i = 0; i < count_; ++i) {
-      if (Case& one = *cases_[i]; one.key() == nullptr && one.isOneSided()) {
-        prepare(i, self, choice);
-        if (one.takeOrLink()) {
-          unlink(i);
-          return i;
-        }
+    const size_t taken = tryEach([&](Case& one, size_t index) {
+      if (!one.isOneSided()) {
+        return false;
       }
+      prepare(static_cast<uint32_t>(index), self, choice);
+      return one.takeOrLink();
+    });
+    if (taken != kNone) {
+      unlink(taken);
     }
-    return kNone;
+    return taken;
   }
 
   template <class Try>
   size_t tryEach(Try&& happens) {
     for (size_t i = 0; i < count_; ++i) {
       const size_t index = first_ + i < count_ ? first_ + i : first_ + i - count_;
-      if (happens(*cases_[index])) {
+      if (happens(*cases_[index], index)) {
         return index;
       }
     }

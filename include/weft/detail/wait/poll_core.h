@@ -53,6 +53,13 @@ class PollCore {
   WEFT_EXPORT size_t numInFlight() { return list_.size(); }
   Scheduler& scheduler() const { return scheduler_; }
 
+  // For a select(). Tests the request `handle`, unless somebody tests just now. Returns: whether it is done.
+  WEFT_EXPORT bool isDoneAtOnce(void* handle);
+  // Has the request of `node` tested: its owner, choice and index are set. There is always room for it.
+  WEFT_EXPORT void link(Node& node);
+  // Takes the request of `node` out, which was given to link(). May suspend. Returns: whether it is done.
+  WEFT_EXPORT bool withdraw(Node& node, Waiter& self);
+
   // For the hub, whose list links the cores.
   bool mayBeTestedBy(const Worker* worker) const { return only_ == nullptr || only_ == worker; }
   bool isShared() const { return only_ == nullptr; }
@@ -79,10 +86,8 @@ class PollCore {
   WaitEnd waitOnThread(void* handle, TimePoint deadline, const std::stop_token& token);
   WaitEnd waitForRoom(Waiter& self, TimePoint deadline, const std::stop_token& token);
   SchedulerCore& coreOf() const;
-  bool isDoneAtOnce(void* handle);
   void list(Node& node, bool isWaiting);
   void endTest(const PollDone& done, TimePoint began);
-  bool withdraw(Node& node, Waiter& self);
   void callTest(void* const* handles, size_t count, PollDone& done) noexcept;
   void assertMayBeCalled() const;
 

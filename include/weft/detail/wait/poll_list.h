@@ -70,6 +70,11 @@ class PollList {
     queued_.pushBack(self);
     return false;
   }
+  // Makes room, also where there is none.
+  void forceRoom() {
+    const std::lock_guard<typename Sync::Lock> guard(lock_);
+    ++size_;
+  }
   // Returns: whether `self` was queued still; if not, a wake is owed.
   bool giveUp(Waiter& self) { return detail::unlinkIfLinked(self, lock_, queued_); }
 
