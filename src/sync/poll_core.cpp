@@ -132,18 +132,20 @@ bool PollCore::isDoneAtOnce(void* handle) {
 }
 
 // Requires: there is room for it.
-void PollCore::list(Node& node, bool isWaiting) {
-  hub_.noteStarted(isShared());
+void PollCore::list(Node& node) {
+  // The request may be done, and the source gone, as soon as it is listed.
+  SchedulerCore& core = coreOf();
+  const bool isUnwatched = hub_.noteStarted(isShared());
   list_.start(node, [&] { due_.store(0, std::memory_order_relaxed); });  // relaxed: as in endTest()
-  if (hub_.needsWatcher()) {
-    coreOf().findWatcher(isWaiting);
+  if (isUnwatched) {
+    core.findWatcher();
   }
 }
 
 void PollCore::link(Node& node) {
   assertMayBeCalled();
   list_.forceRoom();
-  list(node, true);
+  list(node);
 }
 
 WaitEnd PollCore::waitForRoom(Waiter& self, TimePoint deadline, const std::stop_token& token) {
@@ -181,7 +183,7 @@ WaitEnd PollCore::waitFor(Waiter& self, Node& node, TimePoint deadline, const st
   SelectChoice<> choice;
   node.owner = &self;
   node.choice = &choice;
-  list(node, true);
+  list(node);
   const auto claim = [&] { return choice.tryChoose(kLimit); };
   const WaitEnd end = blockStoppable(self, deadline, token, claim, name(), this);
   return end == WaitEnd::Woken || withdraw(node, self) ? WaitEnd::Woken : end;
@@ -232,7 +234,7 @@ void PollCore::start(Node& node) {
     return;
   }
   (void)waitForRoom(currentWaiter(), kNever, {});
-  list(node, false);
+  list(node);
 }
 
 }  // namespace weft::inline v0_1::detail

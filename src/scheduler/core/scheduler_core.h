@@ -87,9 +87,8 @@ class SchedulerCore final : public WorkerGroup {
 
   bool isFinished() override;
 
-  // Has a worker watch requests of poll sources that are in flight: see PollHub. `isWaiting`: the calling
-  // fiber is about to wait, so that its own worker will watch, if that has nothing else to do.
-  void findWatcher(bool isWaiting);
+  // Has a worker that sleeps watch the requests of poll sources: see PollHub.
+  void findWatcher();
 
   // Counts tasks from unbound threads before each is queued. A worker closes it when nothing is left to do.
   SchedulerLink& outside() { return outside_; }

@@ -40,17 +40,12 @@ void SchedulerCore::enqueueFromOutside(TaskNode* const* nodes, uint32_t count) {
   idle.onPublishFromOutside();
 }
 
-void SchedulerCore::findWatcher(bool isWaiting) {
-  Worker* const own = currentWorkerOf(*this);
-  WEFT_ASSERT(own != nullptr || numWorkers > 0,
+void SchedulerCore::findWatcher() {
+  WEFT_ASSERT(numWorkers > 0 || currentWorkerOf(*this) != nullptr,
               "a request of a poll source was started on a thread that is not bound to the source's "
               "scheduler, which has no worker threads, so that nobody would test it. "
               "Bind the thread, or give the scheduler workers (Config::setWorkerThreadCount).");
-  if (own != nullptr && isWaiting) {
-    own->pollSoon();  // and then hands the watch on, if it has something else to do
-  } else {
-    idle.onPublishFromOutside();
-  }
+  idle.onPublishFromOutside();
 }
 
 void SchedulerCore::enqueueOn(int workerId, Task&& task) {

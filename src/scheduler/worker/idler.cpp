@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "scheduler/report/dump.h"
@@ -189,31 +188,22 @@ bool Idler::parkUntil(TimePoint deadline) {
   return isWoken;
 }
 
-// Returns: whether the sleep was ended by a wake.
+// Returns: whether the sleep was ended by a wake. Tests requests of poll sources meanwhile, if the worker is
+// one that does.
 bool Idler::sleepUntil(TimePoint until) {
-  while (pollHub_.isAwaited()) {
-    if (const std::optional<bool> isWoken = sleepAsWatcher(until)) {
-      return *isWoken;
+  while (pollHub_.mayWatch(worker_)) {
+    const TimePoint due = pollHub_.watch(worker_);
+    if (due == kNever) {
+      break;
+    }
+    bool isWoken = sleepOnce(std::min(until, due));
+    isWoken = isWoken || (pollHub_.test(worker_) && worker_.hasOwnWork());
+    if (isWoken || TimePoint::clock::now() >= until) {
+      pollHub_.endWatch(worker_);
+      return isWoken;
     }
   }
   return sleepOnce(until);
-}
-
-// Tests requests of poll sources meanwhile, if the worker is the one that does.
-// Returns: whether the sleep was ended by a wake; nothing once no request is in flight.
-std::optional<bool> Idler::sleepAsWatcher(TimePoint until) {
-  std::optional<bool> isWoken;
-  while (!isWoken && pollHub_.isAwaited()) {
-    if (sleepOnce(std::min(until, pollHub_.watch(worker_)))) {
-      isWoken = true;
-    } else if (pollHub_.test(worker_) && worker_.hasOwnWork()) {
-      isWoken = true;
-    } else if (TimePoint::clock::now() >= until) {
-      isWoken = false;
-    }
-  }
-  pollHub_.endWatch(worker_);
-  return isWoken;
 }
 
 bool Idler::sleepOnce(TimePoint until) {

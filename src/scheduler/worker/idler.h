@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "os/clock_reading.h"
@@ -88,7 +87,6 @@ class Idler {
     }
   }
   bool sleepUntil(TimePoint until);
-  std::optional<bool> sleepAsWatcher(TimePoint until);
   bool sleepOnce(TimePoint until);
   bool spin(SearchScope scope);
   bool search(SearchScope scope);

@@ -4,6 +4,7 @@
 #include "scheduler/worker/poll_hub.h"
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 
 #include "scheduler/worker/worker.h"
@@ -11,6 +12,13 @@
 #include "weft/detail/wait/poll_core.h"
 
 namespace weft::inline v0_1::detail {
+namespace {
+
+constexpr auto kNap = std::chrono::milliseconds(1);
+// For how long the watcher goes on without requests.
+constexpr auto kStandby = std::chrono::milliseconds(8);
+
+}  // namespace
 
 void PollHub::add(PollCore& source) {
   const std::lock_guard guard(lock_);
@@ -52,31 +60,62 @@ bool PollHub::test(const Worker& worker) {
   return isAnyDone;
 }
 
-TimePoint PollHub::watch(const Worker& worker) {
-  const std::lock_guard guard(lock_);
-  const bool isBound = worker.mode() == Worker::Mode::SingleThreaded;
-  // relaxed, both: under the lock.
-  const Worker* const watcher = watcher_.load(std::memory_order_relaxed);
-  const bool mayWatch = isBound || watcher == nullptr || watcher == &worker;
-  TimePoint due = kNever;
-  bool watchesAll = false;
+// Returns: when the next test is due of what `worker` may test; kNever if nothing of it is in flight.
+TimePoint PollHub::due(const Worker& worker, bool& isAnyShared) {
+  TimePoint earliest = kNever;
   for (PollCore* source = first_; source != nullptr; source = source->next) {
-    if (source->isAwaited() && (source->isShared() ? mayWatch : source->mayBeTestedBy(&worker))) {
-      due = std::min(due, source->due());
-      watchesAll = watchesAll || (source->isShared() && !isBound);
+    if (source->mayBeTestedBy(&worker) && source->isAwaited()) {
+      earliest = std::min(earliest, source->due());
+      isAnyShared = isAnyShared || source->isShared();
     }
   }
-  if (watchesAll) {
-    watcher_.store(&worker, std::memory_order_relaxed);
+  return earliest;
+}
+
+TimePoint PollHub::watch(const Worker& worker) {
+  const TimePoint now = TimePoint::clock::now();
+  const std::lock_guard guard(lock_);
+  bool isAnyShared = false;
+  TimePoint until = due(worker, isAnyShared);
+  if (worker.mode() == Worker::Mode::SingleThreaded) {
+    return until;
   }
-  return due;
+  // relaxed: under the lock.
+  const Worker* const watcher = watcher_.load(std::memory_order_relaxed);
+  if (isAnyShared) {
+    // One that would wake later leaves it to this one.
+    if (watcher != nullptr && watcher != &worker && alarm_ <= until) {
+      return kNever;
+    }
+    usedAt_ = now;
+  } else if (watcher != &worker || stopIfUnused(worker, now)) {
+    return until;
+  } else {
+    until = std::min(until, now + kNap);
+  }
+  watcher_.store(&worker, std::memory_order_relaxed);  // relaxed: under the lock
+  alarm_ = until;
+  return until;
+}
+
+// Returns: whether `worker`, the watcher, is that no longer.
+bool PollHub::stopIfUnused(const Worker& worker, TimePoint now) {
+  if (now - usedAt_ < kStandby) {
+    return false;
+  }
+  clearWatcher();
+  if (needsWatcher()) {
+    watcher_.store(&worker, std::memory_order_relaxed);  // relaxed: under the lock
+    return false;
+  }
+  return true;
 }
 
 void PollHub::endWatch(const Worker& worker) {
   const std::lock_guard guard(lock_);
-  // relaxed, both: under the lock; IdleSet has the fences for who looks without it.
+  // relaxed: under the lock.
   if (watcher_.load(std::memory_order_relaxed) == &worker) {
-    watcher_.store(nullptr, std::memory_order_relaxed);
+    clearWatcher();  // E2 is in IdleSet::endSearch(), or in watch()
   }
 }
 

@@ -127,8 +127,6 @@ class Worker {
   bool gatherReady();
   // Whether something is queued that only this worker knows.
   bool hasOwnWork() const { return !ready_.isEmpty() || !tasks_.isEmpty(); }
-  // There is a poll at the next dequeue.
-  void pollSoon() { fairness_.pollWithin(1); }
   void endSleep() { fairness_.restart(timeOfTurns(noteTime())); }
   // Its thread has nothing to run, or has again. `next`: the fiber that goes on, if that is known. At both it
   // follows the wishes.
@@ -271,7 +269,6 @@ class Worker {
   bool expireIfDue() { return timers_.mayHaveExpired() && expireTimers(); }
   void holdBack();
   bool pollOutsideInTurn();
-  void handOnWatch();
 
   void suspend();
   FiberControlBlock& awaitNext();

@@ -31,20 +31,7 @@ uint32_t reactorInterval(const Reactor* reactor) {
 // Called at each poll while something outside is awaited.
 // Returns: whether fibers are ready whose I/O can go on, or requests were done.
 bool Worker::pollOutsideInTurn() {
-  if (group_.pollHub.needsWatcher()) {
-    handOnWatch();
-  }
   return fairness_.isReactorsTurn(reactorInterval(idler_.reactor())) && idler_.pollOutside();
-}
-
-// Requests of poll sources are in flight, and no worker watches. This one will, if it has nothing else to do.
-// Otherwise it might be busy for long. (Work that comes just now, from elsewhere, is not seen. Then nobody
-// may watch until this worker's next poll.)
-void Worker::handOnWatch() {
-  lookIntoInbox();
-  if (hasOwnWork() || tasks_.stealable.seesBatch()) {
-    group_.idle.onPublishFromOutside();
-  }
 }
 
 // The first step of a poll.

@@ -86,7 +86,7 @@ class PollCore {
   WaitEnd waitOnThread(void* handle, TimePoint deadline, const std::stop_token& token);
   WaitEnd waitForRoom(Waiter& self, TimePoint deadline, const std::stop_token& token);
   SchedulerCore& coreOf() const;
-  void list(Node& node, bool isWaiting);
+  void list(Node& node);
   void endTest(const PollDone& done, TimePoint began);
   void callTest(void* const* handles, size_t count, PollDone& done) noexcept;
   void assertMayBeCalled() const;
