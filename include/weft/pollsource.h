@@ -32,6 +32,7 @@ namespace weft::inline v0_1 {
 template <class Handle>
 class PollBatch {
  public:
+  // Return: how many handles there are; the one with the number `index`, which is less.
   size_t size() const { return count_; }
   Handle& operator[](size_t index) const { return *static_cast<Handle*>(handles_[index]); }
   // The request of (*this)[index] is done. Requires: index < size().
@@ -131,8 +132,7 @@ class PollSource {
   size_t numInFlight() const { return core_->numInFlight(); }
 
  private:
-  template <class AnyHandle, class Handler>
-  friend auto onDone(PollSource<AnyHandle>& source, AnyHandle& handle, Handler handler);
+  friend struct detail::PollAccess;
 
   template <class Test>
   static constexpr bool kTestsOne = std::is_invocable_r_v<bool, Test&, Handle&>;
@@ -208,6 +208,17 @@ class PollSource {
   const std::unique_ptr<detail::PollCore> core_;
 };
 
+namespace detail {
+
+struct PollAccess {
+  template <class Handle>
+  static PollCore& coreOf(PollSource<Handle>& source) {
+    return *source.core_;
+  }
+};
+
+}  // namespace detail
+
 // A case of select() that waits until the request `handle` of `source` is done, and calls handler(handle), or
 // handler().
 //
@@ -222,7 +233,8 @@ template <class Handle, class Handler = detail::Ignore>
   static_assert(kCanBeCalled,
                 "onDone(source, handle, handler): the handler takes the handle by reference, or nothing.");
   if constexpr (kCanBeCalled) {
-    return detail::RequestCase<Handle, Handler>(*source.core_, handle, std::move(handler));
+    return detail::RequestCase<Handle, Handler>(detail::PollAccess::coreOf(source), handle,
+                                                std::move(handler));
   } else {
     return detail::PlainCase<detail::Ignore>(detail::Ignore());
   }

@@ -31,6 +31,7 @@ namespace weft::inline v0_1::io {
 //
 //   const weft::io::Command quiet{.arguments = {"make"}, .out = weft::io::Redirect::null()};
 struct Redirect {
+  // Which of the four it is.
   enum class Kind : uint8_t { Inherit, Null, Pipe, Descriptor };
 
   // Return: inherit(): that of the caller; null(): /dev/null; pipe(): a pipe, whose other end the Process
@@ -40,8 +41,8 @@ struct Redirect {
   static constexpr Redirect pipe() noexcept { return {Kind::Pipe, -1}; }
   static constexpr Redirect descriptor(int number) noexcept { return {Kind::Descriptor, number}; }
 
-  Kind kind = Kind::Inherit;
-  int fd = -1;  // of Kind::Descriptor
+  Kind kind = Kind::Inherit;  // which of the four it is
+  int fd = -1;                // of Kind::Descriptor
 };
 
 // A program, and how to start it. The program gets no descriptors but 0 to 2, an empty signal mask, and the
@@ -142,7 +143,7 @@ class Process {
 
 // What run() gives.
 struct Output {
-  Exit exit{};
+  Exit exit{};               // how the program ended
   std::string out{}, err{};  // what the program has written
 };
 

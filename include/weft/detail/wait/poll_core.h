@@ -21,6 +21,7 @@ class Scheduler;
 
 namespace detail {
 
+struct PollAccess;  // of pollsource.h
 class PollHub;
 class PollPace;
 class SchedulerCore;
