@@ -233,8 +233,8 @@ template <class Handle, class Handler = detail::Ignore>
   static_assert(kCanBeCalled,
                 "onDone(source, handle, handler): the handler takes the handle by reference, or nothing.");
   if constexpr (kCanBeCalled) {
-    return detail::RequestCase<Handle, Handler>(detail::PollAccess::coreOf(source), handle,
-                                                std::move(handler));
+    return detail::SubjectCase<detail::RequestCase<Handle>, Handler>(
+        "onDone()", std::move(handler), detail::PollAccess::coreOf(source), handle);
   } else {
     return detail::PlainCase<detail::Ignore>(detail::Ignore());
   }

@@ -117,7 +117,7 @@ template <class Handler = detail::Ignore>
                 "onAcquire(semaphore, handler): the handler takes the permit, or nothing. "
                 "Write onAcquire(semaphore, [&](weft::Semaphore::Permit permit) { ... }).");
   if constexpr (kCanBeCalled) {
-    return detail::AcquireCase<Handler>(semaphore, std::move(handler));
+    return detail::SubjectCase<detail::PermitCase, Handler>("onAcquire()", std::move(handler), semaphore);
   } else {
     return detail::PlainCase<detail::Ignore>(detail::Ignore());
   }

@@ -34,9 +34,9 @@ Scheduler& checked(Scheduler* scheduler, const char* name) {
 
 PollCore::PollCore(Scheduler* scheduler, const Options& options)
     : scheduler_(checked(scheduler, options.name)),
-      hub_(coreOf().pollHub),
+      hub_(core().pollHub),
       options_(options),
-      only_(options.isOnThisThreadOnly ? currentWorkerOf(coreOf()) : nullptr),
+      only_(options.isOnThisThreadOnly ? currentWorkerOf(core()) : nullptr),
       list_(options.mostInFlight),
       pace_(std::make_unique<PollPace>()) {
   WEFT_ASSERT(options.mostInFlight > 0, "the poll source \"%s\" may have no request in flight.", name());
@@ -47,7 +47,7 @@ PollCore::PollCore(Scheduler* scheduler, const Options& options)
   hub_.add(*this);
 }
 
-SchedulerCore& PollCore::coreOf() const { return *scheduler_.core_; }
+SchedulerCore& PollCore::core() const { return *scheduler_.core_; }
 
 PollCore::~PollCore() {
   const size_t left = numInFlight();
@@ -134,7 +134,7 @@ bool PollCore::isDoneAtOnce(void* handle) {
 // Requires: there is room for it.
 void PollCore::list(Node& node) {
   // The request may be done, and the source gone, as soon as it is listed.
-  SchedulerCore& core = coreOf();
+  SchedulerCore& core = this->core();
   const bool isUnwatched = hub_.noteStarted(isShared());
   list_.start(node, [&] { due_.store(0, std::memory_order_relaxed); });  // relaxed: as in endTest()
   if (isUnwatched) {

@@ -41,7 +41,7 @@ template <class F, class Handler = detail::Ignore>
                 "onReady(future, handler): the handler takes the future by reference, or nothing. "
                 "Write onReady(future, [&](auto& ready) { ... }).");
   if constexpr (kIsFuture && kLives && kCanBeCalled) {
-    return detail::ReadyCase<Given, Handler>(future, std::move(handler));
+    return detail::SubjectCase<detail::ReadyCase<Given>, Handler>("onReady()", std::move(handler), future);
   } else {
     return detail::PlainCase<detail::Ignore>(detail::Ignore());
   }

@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "weft/detail/base/sync.h"
+#include "weft/detail/wait/poll_list.h"
 
 namespace weft::inline v0_1::detail {
 
@@ -25,7 +26,6 @@ class PollPace {
   using Nanoseconds = std::chrono::nanoseconds;
 
   static constexpr size_t kLeastWindow = 8;
-  static constexpr size_t kMostWindow = 512;
 
   size_t window() const { return window_; }
 
@@ -66,7 +66,7 @@ class PollPace {
     if (cost > kSlow) {
       window_ = std::max(kLeastWindow, window_ / 2);
     } else if (cost < kQuick && count == window_) {
-      window_ = std::min(kMostWindow, window_ * 2);
+      window_ = std::min(kMostPolled, window_ * 2);
     }
   }
 

@@ -26,7 +26,7 @@ void callHandler(Handler& handler) {
   constexpr bool kCanBeCalled = std::invocable<Handler&>;
   static_assert(kCanBeCalled,
                 "the handler of this case of select() cannot be called without arguments. "
-                "Only that of onReceive() is given a value.");
+                "This kind of case gives it nothing.");
   if constexpr (kCanBeCalled) {
     handler();
   }
@@ -99,6 +99,28 @@ class PlainCase final : public SelectCase {
   }
   PlainCase(Erase erase, PlainCase&& from) : SelectCase(erase, from), handler_(std::move(from.handler_)) {}
   void run() { detail::callHandler(handler_); }
+  void runErased() { run(); }
+
+ private:
+  Handler handler_;
+};
+
+// A case whose handler takes what the case is about, subject() of its class Base, or nothing.
+template <class Base, class Handler>
+class SubjectCase final : public Base {
+ public:
+  template <class... What>
+  SubjectCase(const char* name, Handler&& f, What&... what) : Base(what...), handler_(std::move(f)) {
+    detail::assertCallable(handler_, name);
+  }
+  SubjectCase(Erase erase, SubjectCase&& from) : Base(erase, from), handler_(std::move(from.handler_)) {}
+  void run() {
+    if constexpr (std::invocable<Handler&, decltype(this->subject())>) {
+      handler_(this->subject());
+    } else {
+      handler_();
+    }
+  }
   void runErased() { run(); }
 
  private:

@@ -3,11 +3,6 @@
 
 #pragma once
 
-#include <concepts>
-#include <utility>
-
-#include "weft/detail/base/callable.h"
-#include "weft/detail/channel/cases.h"
 #include "weft/detail/channel/select_case.h"
 #include "weft/detail/wait/poll_core.h"
 #include "weft/export.h"
@@ -29,33 +24,21 @@ class WEFT_EXPORT PolledCase : public OneSidedCase {
   }
   ~PolledCase() = default;
 
+  void* handle() const { return request_.handle; }
+
  private:
   PollCore& source_;
   PollCore::Node request_;  // in the source's list in the place of `node`
 };
 
-// Handler: called with a Handle&, or without arguments.
-template <class Handle, class Handler>
-class RequestCase final : public PolledCase {
- public:
-  RequestCase(PollCore& source, Handle& handle, Handler&& f)
-      : PolledCase(source, &handle), handle_(handle), handler_(std::move(f)) {
-    detail::assertCallable(handler_, "onDone()");
-  }
-  RequestCase(Erase erase, RequestCase&& from)
-      : PolledCase(erase, from), handle_(from.handle_), handler_(std::move(from.handler_)) {}
-  void run() {
-    if constexpr (std::invocable<Handler&, Handle&>) {
-      handler_(handle_);
-    } else {
-      handler_();
-    }
-  }
-  void runErased() { run(); }
+template <class Handle>
+class RequestCase : public PolledCase {
+ protected:
+  RequestCase(PollCore& source, Handle& handle) : PolledCase(source, &handle) {}
+  using PolledCase::PolledCase;
+  ~RequestCase() = default;
 
- private:
-  Handle& handle_;
-  Handler handler_;
+  Handle& subject() const { return *static_cast<Handle*>(handle()); }
 };
 
 }  // namespace weft::inline v0_1::detail

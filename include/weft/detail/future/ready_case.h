@@ -3,11 +3,6 @@
 
 #pragma once
 
-#include <concepts>
-#include <utility>
-
-#include "weft/detail/base/callable.h"
-#include "weft/detail/channel/cases.h"
 #include "weft/detail/channel/select_case.h"
 #include "weft/detail/future/handle.h"
 #include "weft/detail/future/state.h"
@@ -34,27 +29,18 @@ class WEFT_EXPORT FutureCase : public OneSidedCase {
   FutureCore::Word::Room* room_ = nullptr;  // where `node` was linked
 };
 
-// F: a future, perhaps const. Handler: called with an F&, or without arguments.
-template <class F, class Handler>
-class ReadyCase final : public FutureCase {
- public:
-  ReadyCase(F& future, Handler&& f) : FutureCase(future), future_(future), handler_(std::move(f)) {
-    detail::assertCallable(handler_, "onReady()");
-  }
-  ReadyCase(Erase erase, ReadyCase&& from)
-      : FutureCase(erase, from), future_(from.future_), handler_(std::move(from.handler_)) {}
-  void run() {
-    if constexpr (std::invocable<Handler&, F&>) {
-      handler_(future_);
-    } else {
-      handler_();
-    }
-  }
-  void runErased() { run(); }
+// F: a future, perhaps const.
+template <class F>
+class ReadyCase : public FutureCase {
+ protected:
+  explicit ReadyCase(F& future) : FutureCase(future), subject_(future) {}
+  ReadyCase(Erase erase, const ReadyCase& from) : FutureCase(erase, from), subject_(from.subject_) {}
+  ~ReadyCase() = default;
+
+  F& subject() const { return subject_; }
 
  private:
-  F& future_;
-  Handler handler_;
+  F& subject_;
 };
 
 }  // namespace weft::inline v0_1::detail

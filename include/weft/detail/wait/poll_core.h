@@ -28,7 +28,7 @@ class SchedulerCore;
 class Worker;
 
 // Which requests of a test are done.
-using PollDone = std::bitset<512>;
+using PollDone = std::bitset<kMostPolled>;
 
 // What is behind a PollSource. A PollHub has its scheduler's workers call it.
 class PollCore {
@@ -78,15 +78,15 @@ class PollCore {
   // Errors: a message ends the program if no scheduler is bound.
   WEFT_EXPORT PollCore(Scheduler* scheduler, const Options& options);
 
-  // Asks about `count` requests, 512 at most, and sets the bits of those that are done. Called by one thread
-  // at a time. Neither suspends nor blocks.
+  // Asks about `count` requests, kMostPolled at most, and sets the bits of those that are done. Called by one
+  // thread at a time. Neither suspends nor blocks.
   virtual void test(void* const* handles, size_t count, PollDone& done) = 0;
 
  private:
   WaitEnd waitFor(Waiter& self, Node& node, TimePoint deadline, const std::stop_token& token);
   WaitEnd waitOnThread(void* handle, TimePoint deadline, const std::stop_token& token);
   WaitEnd waitForRoom(Waiter& self, TimePoint deadline, const std::stop_token& token);
-  SchedulerCore& coreOf() const;
+  SchedulerCore& core() const;
   void list(Node& node);
   void endTest(const PollDone& done, TimePoint began);
   void callTest(void* const* handles, size_t count, PollDone& done) noexcept;
@@ -101,8 +101,8 @@ class PollCore {
   // Of who tests.
   const std::unique_ptr<PollPace> pace_;
   size_t count_ = 0;  // of window_
-  Node* window_[512];
-  void* handles_[512];
+  Node* window_[kMostPolled];
+  void* handles_[kMostPolled];
 };
 
 }  // namespace detail

@@ -14,6 +14,9 @@
 
 namespace weft::inline v0_1::detail {
 
+// The most requests that are tested in one call.
+inline constexpr size_t kMostPolled = 512;
+
 // A request of a poll source. It lies in the frame of who waits for it, or is allocated.
 template <class Sync = StdSync>
 struct PollNode : SelectNode<Sync> {
