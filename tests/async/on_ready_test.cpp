@@ -103,15 +103,24 @@ TEST_F(UnboundOnReadyTest, ATimeEndsTheWaitAndLeavesNothing) {
   EXPECT_EQ(LiveObject::numAlive, 0);
 }
 
+// Waits in vain for `future`, with longer and longer limits until one leaves the time to link the case.
+void waitInVain(const Future<int>& future) {
+  bool isLinked = false;
+  for (microseconds limit(1); !isLinked; limit *= 2) {
+    const auto noteLink = [&] { isLinked = true; };
+    EXPECT_EQ(select(onReady(future), tests::WhileLinking(noteLink), onTimeout(limit)), 2u);
+  }
+}
+
 TEST_F(UnboundOnReadyTest, AWaitThatTimesOutAgainAllocatesNothing) {
   Promise<int> promise;
   Future<int> future = promise.get_future();
   std::vector<AnyCase> cases;
   cases.emplace_back(onReady(future));
-  select(onReady(future), onTimeout(microseconds(1)));  // makes the room where listeners may leave
+  waitInVain(future);  // makes the room where listeners may leave
   const uint64_t before = tests::numMallocs();
   for (int i = 0; i < 20; ++i) {
-    select(onReady(future), onTimeout(microseconds(1)));
+    waitInVain(future);
   }
   promise.set_value(1);
   EXPECT_EQ(select(cases), 0u);
