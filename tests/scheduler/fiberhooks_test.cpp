@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -41,6 +43,15 @@ void addHookCall(bool isEntered, const FiberHooks::Run& run) {
 void noteEntered(const FiberHooks::Run& run) noexcept { addHookCall(true, run); }
 void noteLeft(const FiberHooks::Run& run) noexcept { addHookCall(false, run); }
 const FiberHooks notingHooks = {.entered = &noteEntered, .left = &noteLeft};
+
+class Bound {
+ public:
+  Bound() { scheduler_.bind(); }
+  ~Bound() { Scheduler::unbind(); }
+
+ private:
+  Scheduler scheduler_{Scheduler::Config{}};
+};
 
 class FiberHooksTest : public testing::Test {
  protected:
@@ -82,15 +93,24 @@ class FiberHooksTest : public testing::Test {
     }
     return text;
   }
-};
 
-class Bound {
- public:
-  Bound() { scheduler_.bind(); }
-  ~Bound() { Scheduler::unbind(); }
+  using Sleep = std::function<void()>;
 
- private:
-  Scheduler scheduler_{Scheduler::Config{}};
+  // Runs the tasks that scheduleTasks(sleep) schedules, and again with longer sleeps until the thread has
+  // slept in sleep(). Where another program has the processor, a short sleep is over before the task waits,
+  // so that nothing is left or entered.
+  static void runUntilThreadSleeps(const std::function<void(const Sleep& sleep)>& scheduleTasks) {
+    bool hasSlept = false;
+    for (std::chrono::milliseconds time(1); !hasSlept; time *= 2) {
+      const Sleep sleep = [&] {
+        sleep_for(time);
+        hasSlept = Scheduler::get()->stats().workers.at(0).numParks > 0;
+      };
+      hookCalls.clear();
+      const Bound bound;
+      scheduleTasks(sleep);
+    }
+  }
 };
 
 TEST_F(FiberHooksTest, ATaskBeginsAndEnds) {
@@ -116,48 +136,43 @@ TEST_F(FiberHooksTest, ATaskThatWaitsIsLeftAndGoesOn) {
 }
 
 TEST_F(FiberHooksTest, NoTaskRunsWhileItsThreadSleeps) {
-  {
-    const Bound bound;
-    schedule([] { sleep_for(std::chrono::milliseconds(1)); });
-  }
+  runUntilThreadSleeps([](const Sleep& sleep) { schedule(sleep); });
   EXPECT_EQ(story(), "A( A- A+ A) ");
 }
 
 TEST_F(FiberHooksTest, AnotherTaskGoesOnAfterASleepOnTheStackOfTheFirst) {
-  {
-    const Bound bound;
+  runUntilThreadSleeps([](const Sleep& sleep) {
     const Event event;
-    schedule([event] {
-      sleep_for(std::chrono::milliseconds(1));
+    schedule([=] {
+      sleep();
       event.signal();
     });
-    schedule([event] { event.wait(); });
-  }
+    schedule([=] { event.wait(); });
+  });
   EXPECT_EQ(story(), "A( A- B( B- A+ A) B+ B) ");
 }
 
 TEST_F(FiberHooksTest, ATaskRunInPlaceBelongsToTheRunOfItsWaiter) {
-  {
-    const Bound bound;
-    schedule([] {
+  runUntilThreadSleeps([](const Sleep& sleep) {
+    schedule([=] {
       TaskGroup group;
-      group.run([] { sleep_for(std::chrono::milliseconds(1)); });
+      group.run(sleep);
       group.wait();
     });
-  }
+  });
   EXPECT_EQ(story(), "A( A- A+ A) ");
 }
 
 TEST_F(FiberHooksTest, ADestructorOfAFiberLocalMayWaitAfterItsTask) {
   struct Waits {
-    ~Waits() { sleep_for(std::chrono::milliseconds(1)); }
+    ~Waits() { sleep(); }
+    Sleep sleep;
   };
-  {
-    const Bound bound;
+  runUntilThreadSleeps([](const Sleep& sleep) {
     static FiberLocal<Waits> local;
-    schedule([] { (void)*local; });
+    schedule([=] { local->sleep = sleep; });
     schedule([] {});
-  }
+  });
   expectPairs();
   EXPECT_EQ(std::ranges::count_if(hookCalls, [](const HookCall& call) { return call.run.isLast; }), 2);
 }
@@ -240,10 +255,7 @@ TEST_F(FiberHooksTest, ManyWorkersTellOfAllTasks) {
 
 TEST_F(FiberHooksTest, TheFlightRecorderRecordsBesideThem) {
   EXPECT_TRUE(trace::start({.eventsPerThread = 4096}));
-  {
-    const Bound bound;
-    schedule([] { sleep_for(std::chrono::milliseconds(1)); });
-  }
+  runUntilThreadSleeps([](const Sleep& sleep) { schedule(sleep); });
   trace::stop();
   {
     const Bound bound;
