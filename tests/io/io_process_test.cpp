@@ -236,26 +236,34 @@ TEST_P(ProcessTest, RunKillsWhatItsLimitsEnd) {
   });
 }
 
-TEST_P(ProcessTest, WhatCannotBeStartedIsAnErrorThatNamesIt) {
+std::error_code errorOfSpawn(const Command& command) {
+  std::error_code error;
+  EXPECT_FALSE(Process::spawn(command, error));
+  return error;
+}
+
+TEST_P(ProcessTest, ACommandThatMakesNoSenseIsAnError) {
   everywhere([] {
-    const auto errorOf = [](const Command& command) {
-      std::error_code error;
-      EXPECT_FALSE(Process::spawn(command, error));
-      return error;
-    };
-    EXPECT_EQ(errorOf({.arguments = {"/bin/sh"}, .workingDirectory = "/no/such/folder"}),
-              std::errc::no_such_file_or_directory);
-    EXPECT_EQ(errorOf({.arguments = {"/"}}), std::errc::permission_denied);
-    EXPECT_EQ(errorOf({.arguments = {}}), std::errc::invalid_argument);
-    EXPECT_EQ(errorOf({.arguments = {std::string("sh\0x", 4)}}), std::errc::invalid_argument);
-    EXPECT_EQ(errorOf({.arguments = {"sh"}, .environment = {{std::string("\0", 1)}}}),
+    EXPECT_EQ(errorOfSpawn({.arguments = {}}), std::errc::invalid_argument);
+    EXPECT_EQ(errorOfSpawn({.arguments = {std::string("sh\0x", 4)}}), std::errc::invalid_argument);
+    EXPECT_EQ(errorOfSpawn({.arguments = {"sh"}, .environment = {{std::string("\0", 1)}}}),
               std::errc::invalid_argument);
-    EXPECT_EQ(errorOf({.arguments = {"sh"}, .in = Redirect::descriptor(-1)}), std::errc::bad_file_descriptor);
-    EXPECT_EQ(errorOf({.arguments = {"sh"}, .out = Redirect::descriptor(INT_MAX)}),
+    EXPECT_EQ(errorOfSpawn({.arguments = {"sh"}, .in = Redirect::descriptor(-1)}),
+              std::errc::bad_file_descriptor);
+    EXPECT_EQ(errorOfSpawn({.arguments = {"sh"}, .out = Redirect::descriptor(INT_MAX)}),
               std::errc::bad_file_descriptor);
     std::error_code error;
     io::run({.arguments = {"sh"}, .in = Redirect::null()}, "text", error);
     EXPECT_EQ(error, std::errc::invalid_argument) << "nobody would read the text";
+  });
+}
+
+// The new process finds out, and tells this one in memory that they share.
+TEST_P(ProcessTest, WhatCannotBeStartedIsAnErrorThatNamesIt) {
+  everywhere([] {
+    EXPECT_EQ(errorOfSpawn({.arguments = {"/bin/sh"}, .workingDirectory = "/no/such/folder"}),
+              std::errc::no_such_file_or_directory);
+    EXPECT_EQ(errorOfSpawn({.arguments = {"/"}}), std::errc::permission_denied);
     try {
       Process::spawn({.arguments = {"no_such_program", "x"}, .workingDirectory = "/"});
       ADD_FAILURE() << "there is such a program";
