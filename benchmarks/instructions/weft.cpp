@@ -3,6 +3,7 @@
 
 #include <weft/weft.h>
 
+#include <optional>
 #include <vector>
 
 #include "../common/weft_harness.h"
@@ -78,6 +79,33 @@ void event(bench::Run& run) {
     for (int64_t i = 0; i < n; i++) {
       ping.signal();
       pong.wait();
+    }
+    done.wait();
+  });
+}
+
+// Round trips of two tasks through two channels. Each of them waits by a select of two cases.
+void select(bench::Run& run) {
+  measure(run, [](int64_t n) {
+    const weft::Channel<int64_t> ping, pong, silent;
+    const auto receive = [silent](const weft::Channel<int64_t>& from) {
+      int64_t received = -1;
+      weft::select(weft::onReceive(from, [&](std::optional<int64_t> value) { received = *value; }),
+                   weft::onReceive(silent, [](std::optional<int64_t>) {}));
+      return received;
+    };
+    weft::WaitGroup done(1);
+    weft::schedule(weft::Task(
+        [=] {
+          for (int64_t i = 0; i < n; i++) {
+            pong.send(receive(ping));
+          }
+          done.done();
+        },
+        weft::Task::Flags::SameThread));
+    for (int64_t i = 0; i < n; i++) {
+      ping.send(i);
+      bench::check(receive(pong) == i, "select");
     }
     done.wait();
   });
@@ -193,6 +221,7 @@ int main(int argc, char** argv) {
                          {"spawn-group", {0, 1}, spawnGroup},
                          {"yield", {0, 1}, yield},
                          {"event", {0, 1}, event},
+                         {"select", {0, 1}, select},
                          {"join", {0, 1}, join},
                          {"group", {0, 1}, group},
                          {"group-many", {0, 1}, groupMany},
