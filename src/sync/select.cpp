@@ -83,24 +83,27 @@ inline bool SelectCase::act() {
 }
 
 inline bool SelectCase::tryAlone() {
+  if (isOfChannel()) [[likely]] {
+    struct Alone {
+      ~Alone() { one.wake(); }
+      SelectCase& one;
+    } alone{*this};
+    lock();
+    return act();
+  }
+  if (kind_ == Kind::Signal) {
+    return eventOf(primitive_).core.tryWait();
+  }
   switch (kind_) {
-    case Kind::Send:
-    case Kind::Receive: {
-      struct Alone {
-        ~Alone() { one.wake(); }
-        SelectCase& one;
-      } alone{*this};
-      lock();
-      return act();
-    }
-    case Kind::Signal:
-      return eventOf(primitive_).core.tryWait();
     case Kind::Time:
       return deadline_ != kNever && TimePoint::clock::now() >= deadline_;
     case Kind::Stop:
       return token_->stop_requested();
     case Kind::OneSided:
       return static_cast<OneSidedCase*>(this)->tryTake();
+    case Kind::Send:
+    case Kind::Receive:
+    case Kind::Signal:
     case Kind::Otherwise:
       break;
   }
