@@ -107,7 +107,7 @@ class FutureWord {
     while (!word_.compare_exchange_weak(old, (old & kRoom) != 0 ? old | kReady : kReady,
                                         std::memory_order_acq_rel, std::memory_order_relaxed)) {
     }
-    if ((old & kRoom) != 0) {
+    if ((old & kRoom) != 0) [[unlikely]] {
       Room* room = roomIn(old);
       room->lock.lock();
       room->isOpen.set(false);
