@@ -360,6 +360,38 @@ def machine_bars():
     yield Bar("#include <weft/weft.h>, hello world", seconds("weft", "hello"), None, 2, "s")
 
 
+def poll_source_bars():
+    cpu, p50, p99, rate = (figures_of("poll_source", metric)
+                           for metric in ("cpu_percent", "p50_us", "p99_us", "ns_per_request"))
+    for waiters, limit in ((1, 3), (16, 3), (1000, 5)):
+        workload = "idle-%d" % waiters
+        yield Bar("processor time while %d wait, 2 workers" % waiters, cpu("weft", workload, 2), None, limit, "%")
+    for other in ("idle-1000", "idle-1000-nap"):
+        yield Bar("processor time while 1000 wait, by a polling thread's%s" % (" with naps" * other.endswith("nap")),
+                  cpu("weft", "idle-1000", 2), cpu("std", other))
+    # An eighth of the time that the request takes, a millisecond at most, and the wake.
+    for us, limit in ((1, 3), (20, 8), (100, 25), (1000, 250), (10000, 1300)):
+        yield Bar("how late after a request of %d us, p50, idle workers" % us,
+                  p50("weft", "late-%d" % us, 2), None, limit, "us")
+        yield Bar("how late after a request of %d us, p99, idle workers" % us,
+                  p99("weft", "late-%d" % us, 2), None, None, "us")
+        yield Bar("how late after a request of %d us, p50, beside tasks that keep the workers busy" % us,
+                  p50("weft", "late-%d-busy" % us, 2), None, None, "us")
+    for us in (20, 100, 1000):
+        for rival, what in (("late-%d", ""), ("late-%d-nap", " with naps")):
+            yield Bar("how late after a request of %d us, p50, by a polling thread's%s" % (us, what),
+                      p50("weft", "late-%d" % us, 2), p50("std", rival % us))
+    for waiters in (1, 16, 1024):
+        workload = "rate-%d" % waiters
+        for workers in (1, 2):
+            # One waiter gains nothing from sharing a thread.
+            for rival, what, limit in (("std", "a polling thread's", None if waiters == 1 else 1),
+                                       ("boost_fiber", "Boost.Fiber's yields", None),
+                                       ("floor", "as many threads that test", None)):
+                yield Bar("%d wait for requests of 20 us, %s, by %s" % (waiters, count(workers), what),
+                          rate("weft", workload, workers), rate(rival, workload), limit)
+
+
 def ticket_bars():
     ticket = figures_of("ticket", "ns_per_ticket")
     tbb_spawn = borrow("ticket", TBB_SPAWN)
@@ -625,7 +657,7 @@ def marl_bars():
 
 
 GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, loop_bars, sort_bars, blocked_bars,
-          mutex_bars, machine_bars, ticket_bars, blocking_call_bars, dag_bars, pool_bars,
+          mutex_bars, machine_bars, poll_source_bars, ticket_bars, blocking_call_bars, dag_bars, pool_bars,
           parallelize_bars, async_bars, fair_bars, request_bars, echo_bars, files_bars, http_bars, work_bars,
           tree_bars, gzip_bars, bimodal_bars, marl_bars, ranking_bars)
 BARS = [bar for group in GROUPS for bar in group()]
