@@ -3,6 +3,8 @@
 
 #include <weft/pollsource.h>
 
+#include <sys/resource.h>
+
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -473,6 +475,45 @@ TEST_F(PollSourceThreadTest, AnIdleWorkerTestsForABusyOne) {
                           both.done();
                         }));
     both.wait();
+  }
+}
+
+// Returns: how many times the thread has waited in the system.
+long numSleepsOfThread() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw;
+}
+
+// A test takes so long that a round of all requests is cut into many windows.
+TEST_F(PollSourceThreadTest, AWorkerSleepsBetweenRoundsAndNotWithinThem) {
+  constexpr int kJobs = 200;
+  constexpr int kBegin = 100, kEnd = 300;  // in windows; long before the first, they are of eight requests
+  Scheduler scheduler(tests::smallConfig(1, allocator()));
+  int numWindows = 0;
+  long numSleeps = 0;
+  PollSource<int> source(scheduler, [&](PollBatch<int>& batch) {
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begin < std::chrono::microseconds(10)) {
+    }
+    numWindows += batch.size() > 1 ? 1 : 0;  // a single one is tested where it is started
+    numSleeps += numWindows == kEnd ? numSleepsOfThread() : 0;
+    numSleeps -= numWindows == kBegin ? numSleepsOfThread() : 0;
+    for (size_t i = 0; i < batch.size() && numWindows > kEnd; ++i) {
+      batch.setDone(i);
+    }
+  });
+  WaitGroup done(kJobs);
+  for (int job = 0; job < kJobs; ++job) {
+    scheduler.enqueue(Task([&source, job, done] {
+      source.wait(int(job));
+      done.done();
+    }));
+  }
+  done.wait();
+  EXPECT_GT(numSleeps, 0);
+  if (!tests::kUnderStress) {  // whose random waits come at any place
+    EXPECT_LT(numSleeps, (kEnd - kBegin) / 2);
   }
 }
 

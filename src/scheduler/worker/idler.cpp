@@ -189,14 +189,18 @@ bool Idler::parkUntil(TimePoint deadline) {
 }
 
 // Returns: whether the sleep was ended by a wake. Tests requests of poll sources meanwhile, if the worker is
-// one that does.
+// one that does. A round of tests takes several windows: to sleep between two of them would cost more than
+// they do. If `due` stays, another thread tests just now: a sleep leaves the processor to it.
 bool Idler::sleepUntil(TimePoint until) {
+  TimePoint lastDue = kNever;
   while (pollHub_.mayWatch(worker_)) {
     const TimePoint due = pollHub_.watch(worker_);
     if (due == kNever) {
       break;
     }
-    bool isWoken = sleepOnce(std::min(until, due));
+    const bool hasMoved = std::exchange(lastDue, due) != due;
+    const bool isInRound = hasMoved && !isReactorAwaited() && due <= TimePoint::clock::now();
+    bool isWoken = isInRound ? parker_->tryPark() : sleepOnce(std::min(until, due));
     isWoken = isWoken || (pollHub_.test(worker_) && worker_.hasOwnWork());
     if (isWoken || TimePoint::clock::now() >= until) {
       pollHub_.endWatch(worker_);
