@@ -80,8 +80,7 @@ TimePoint PollHub::watch(const Worker& worker) {
   if (worker.mode() == Worker::Mode::SingleThreaded) {
     return until;
   }
-  // relaxed: under the lock.
-  const Worker* const watcher = watcher_.load(std::memory_order_relaxed);
+  const Worker* const watcher = watch_.watcher();
   if (isAnyShared) {
     // One that would wake later leaves it to this one.
     if (watcher != nullptr && watcher != &worker && alarm_ <= until) {
@@ -93,29 +92,20 @@ TimePoint PollHub::watch(const Worker& worker) {
   } else {
     until = std::min(until, now + kNap);
   }
-  watcher_.store(&worker, std::memory_order_relaxed);  // relaxed: under the lock
+  watch_.begin(worker);
   alarm_ = until;
   return until;
 }
 
 // Returns: whether `worker`, the watcher, is that no longer.
 bool PollHub::stopIfUnused(const Worker& worker, TimePoint now) {
-  if (now - usedAt_ < kStandby) {
-    return false;
-  }
-  clearWatcher();
-  if (needsWatcher()) {
-    watcher_.store(&worker, std::memory_order_relaxed);  // relaxed: under the lock
-    return false;
-  }
-  return true;
+  return now - usedAt_ >= kStandby && watch_.tryEnd(worker);
 }
 
 void PollHub::endWatch(const Worker& worker) {
   const std::lock_guard guard(lock_);
-  // relaxed: under the lock.
-  if (watcher_.load(std::memory_order_relaxed) == &worker) {
-    clearWatcher();  // E2 is in IdleSet::endSearch(), or in watch()
+  if (watch_.isWatcher(worker)) {
+    watch_.end();
   }
 }
 
