@@ -3,6 +3,7 @@
 
 #include <weft/detail/future/word.h>
 #include <weft/detail/park/parker.h>
+#include <weft/detail/wait/select_node.h>
 
 #include "explore.h"
 
@@ -18,16 +19,27 @@
 // Seeded bug: future/word.h:7
 // Seeded bug: future/word.h:8
 // Seeded bug: future/word.h:8:split
+// Seeded bug: wait/select_node.h:1:split
 namespace weft::model {
 namespace {
 
-// One who is to be told, as a continuation or a wait is.
+using Choice = detail::SelectChoice<RelacySync>;
+
+// One who is to be told, as a continuation, a wait or a case of a select is.
 struct alignas(16) Listener {
+  // As that of a SelectNode.
+  bool claim() {
+    Choice* const choice = selectChoice.get();
+    return choice == nullptr || choice->tryChoose(index.get());
+  }
+
   RelacySync::Var<Listener*> next;
   RelacySync::Var<bool> isListed;
   RelacySync::Var<bool> hasLeft;
   RelacySync::Atomic<int> numTold{0};
   RelacySync::Var<detail::Parker<RelacySync>*> parker;
+  RelacySync::Var<Choice*> selectChoice;  // null: of no select
+  RelacySync::Var<uint32_t> index;
 };
 
 // As FutureListeners; one that may leave early can be taken out.
@@ -44,8 +56,11 @@ struct List {
   }
   void takeAll(List& other) {
     while (Listener* listener = other.popFront()) {
+      check(!listener->hasLeft.get(), "a listener is claimed that has left");
       listener->isListed.set(false);
-      pushClaimed(*listener);
+      if (listener->claim()) {
+        pushClaimed(*listener);
+      }
     }
   }
   Listener* popFront() {
@@ -223,6 +238,91 @@ using GivingUp = Brief<kNumBrief, &Future::waitBriefly>;
 template <unsigned kNumBrief>
 using Leaving = Brief<kNumBrief, &Future::listenAndLeave>;
 
+// One who selects among two futures, as Selection::run() does with cases that are one-sided.
+struct Selector {
+  static constexpr uint32_t kNone = 2;
+
+  // Returns: which future is ready, or kNone if the time was up.
+  uint32_t select(bool isTimed) {
+    for (uint32_t i = 0; i < 2; ++i) {
+      if (futures[i].word.isReady()) {
+        return i;
+      }
+    }
+    const bool hasTaken = takeOrLink(0) || takeOrLink(1);
+    const bool isTimeUp = !hasTaken && isTimed && !parker.parkUntil(detail::TimePoint());
+    const bool hasGivenUp = isTimeUp && choice.tryChoose(kNone);
+    if (!hasTaken && (!isTimed || (isTimeUp && !hasGivenUp))) {
+      parker.park();
+    }
+    for (uint32_t i = 0; i < 2; ++i) {
+      if (i != choice.get()) {
+        unlink(i);
+      }
+      // The frame ends here: nobody may use it later.
+      listeners[i].hasLeft.set(true);
+    }
+    return choice.get();
+  }
+
+ private:
+  // As FutureCase::takeOrLink() and unlink().
+  bool takeOrLink(uint32_t i) {
+    listeners[i].parker.set(&parker);
+    listeners[i].selectChoice.set(&choice);
+    listeners[i].index.set(i);
+    rooms[i] = futures[i].word.enter(futures[i].makeRoom(), Future::freeRoom);
+    return (rooms[i] == nullptr || !rooms[i]->add(listeners[i])) && choice.tryChoose(i);
+  }
+  void unlink(uint32_t i) {
+    if (rooms[i] != nullptr) {
+      rooms[i]->lock.lock();
+      (void)rooms[i]->list.remove(listeners[i]);
+      rooms[i]->lock.unlock();
+    }
+  }
+
+ public:
+  Future* futures = nullptr;
+  Listener listeners[2];
+  Word::Room* rooms[2] = {};
+  Choice choice;
+  detail::Parker<RelacySync> parker;
+};
+
+// One selects among two futures, perhaps until a deadline. Both become ready, and who sets the second waits
+// for the first, too.
+template <bool kIsTimed>
+struct Selecting : rl::test_suite<Selecting<kIsTimed>, 3> {
+  Future futures[2];
+  Selector selector;
+  Listener listener;
+  detail::Parker<RelacySync> parker;
+
+  void before() { selector.futures = futures; }
+
+  void thread(unsigned index) {
+    if (index == 2) {
+      const uint32_t chosen = selector.select(kIsTimed);
+      check(kIsTimed || chosen != Selector::kNone, "a future is ready");
+      if (chosen != Selector::kNone) {
+        futures[chosen].expectResult(static_cast<int>(chosen) + 7);
+      }
+      return;
+    }
+    futures[index].set(static_cast<int>(index) + 7);
+    if (index == 1) {
+      futures[0].wait(listener, parker, 7);
+    }
+  }
+
+  void after() {
+    const int numTold = selector.listeners[0].numTold.newest() + selector.listeners[1].numTold.newest();
+    check(numTold <= 1, "the select is told twice");
+    check(!selector.parker.tryPark(), "no wake is left behind");
+  }
+};
+
 }  // namespace
 }  // namespace weft::model
 
@@ -234,6 +334,8 @@ int main(int argc, char** argv) {
            explore<GivingUp<1>>("a wait that gives up, and one that does not", 300'000) &&
            explore<GivingUp<2>>("two waits that give up", 200'000) &&
            explore<Leaving<1>>("a listener that leaves, and one that waits", 200'000) &&
-           explore<Leaving<2>>("two listeners that leave", 300'000);
+           explore<Leaving<2>>("two listeners that leave", 300'000) &&
+           explore<Selecting<false>>("a select of two futures", 200'000) &&
+           explore<Selecting<true>>("a select of two futures until a deadline", 200'000);
   });
 }
