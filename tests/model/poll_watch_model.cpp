@@ -122,8 +122,19 @@ struct Host {
   void cancelParkInbox() { inbox.cancelPark(); }
   void tidyUp() {}
 
+  // As Idler::searchForReady(), of a worker that is held back before it starts a task.
+  void holdBack() {
+    if (tryParkInbox()) {
+      park(true);
+      cancelParkInbox();
+    }
+    if (hub.watch.needsWatcher()) {
+      hub.idle.onPublishFromOutside();
+    }
+  }
+
   // As Idler::sleepUntil(), for any reason to end the sleep.
-  void park() {
+  void park(bool isTimed = false) {
     while (hub.watch.mayWatch(*this)) {
       if (!hub.isToWatch(*this)) {
         break;
@@ -135,7 +146,7 @@ struct Host {
         return;
       }
     }
-    parker.park();
+    isTimed ? (void)parker.parkUntil(detail::TimePoint()) : parker.park();
   }
 
   Hub& hub;
@@ -236,6 +247,28 @@ struct BusyWatcher : rl::test_suite<BusyWatcher, 3> {
   }
 };
 
+// A worker is held back, and may watch meanwhile. Then it is busy until the request was done.
+struct HeldBack : rl::test_suite<HeldBack, 3> {
+  Hub hub{3};
+  Host workers[2] = {Host(hub), Host(hub)};
+  Parker isOver;
+
+  void before() { workers[0].maySeeTheEnd = false; }
+  void thread(unsigned index) {
+    if (index == 0) {
+      workers[0].holdBack();
+      isOver.park();
+    } else if (index == 1) {
+      workers[1].run();
+    } else {
+      hub.start();
+      hub.await();
+      isOver.unpark();
+      workers[1].wake();
+    }
+  }
+};
+
 // A worker starts the request and sleeps, and leaves it to the watcher, which gets something to do. So does
 // another searcher, after its look at the source: as the last one it sees to it that somebody watches.
 struct LastSearcher : rl::test_suite<LastSearcher, 3> {
@@ -273,6 +306,7 @@ int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
     return explore<LastSearcher>("the last searcher", 300'000) &&
+           explore<HeldBack>("one that is held back watches", 200'000) &&
            explore<BusyWatcher>("the watcher gets something to do", 300'000) &&
            explore<RequestsInTurn>("requests in turn", 400'000);
   });

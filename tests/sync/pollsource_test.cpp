@@ -517,6 +517,52 @@ TEST_F(PollSourceThreadTest, AWorkerSleepsBetweenRoundsAndNotWithinThem) {
   }
 }
 
+// Very many fibers of worker 0 are blocked, so that it pauses before the next task. It is the watcher in that
+// pause, as the other worker is busy until a test tells it to sleep. Then it runs that task until the request
+// was tested, which the other worker must do.
+TEST_F(PollSourceThreadTest, AnIdleWorkerTestsForOneThatPausesAndGoesOn) {
+  constexpr int kBlocked = 1025;
+  Scheduler scheduler(tests::smallConfig(2, allocator()).setIdleSearch({}));
+  std::atomic<int> numBlocked{0};
+  std::atomic<bool> isBusy{false};
+  std::atomic<bool> isPausing{false};
+  std::atomic<bool> isTested{false};
+  Source source(scheduler, [&](Job*&) {
+    isPausing = numBlocked == kBlocked;
+    isTested = isBusy.load();
+    return isTested.load();
+  });
+  Job job;
+  Event mayEnd(Event::Mode::Manual);
+  WaitGroup done(kBlocked + 3);
+  scheduler.enqueueOn(1, Task([&, done] {
+                        while (!isPausing && !isBusy) {
+                          std::this_thread::yield();
+                        }
+                        done.done();
+                      }));
+  scheduler.enqueueOn(0, Task([&, done] {
+                        source.wait(&job);
+                        done.done();
+                      }));
+  for (int i = 0; i < kBlocked; ++i) {
+    scheduler.enqueueOn(0, Task([&, done] {
+                          ++numBlocked;
+                          mayEnd.wait();
+                          done.done();
+                        }));
+  }
+  scheduler.enqueueOn(0, Task([&, done] {
+                        isBusy = true;
+                        while (!isTested) {
+                          std::this_thread::yield();
+                        }
+                        mayEnd.signal();
+                        done.done();
+                      }));
+  done.wait();
+}
+
 TEST_F(PollSourceThreadTest, AThreadWithoutASchedulerWaits) {
   Scheduler scheduler(tests::smallConfig(1, allocator()));
   Source source(scheduler, &test);

@@ -146,6 +146,10 @@ void Idler::searchForReady(TimePoint until) {
     }
     lookOutside();
   }
+  // It was no searcher, and may be busy for long now. If it was the watcher, another worker has to watch.
+  if (pollHub_.needsWatcher()) {
+    worker_.group().idle.onPublishFromOutside();
+  }
 }
 
 void Idler::sleepForOwnWork() {

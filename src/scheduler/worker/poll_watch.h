@@ -21,9 +21,10 @@ namespace weft::inline v0_1::detail {
 // workers sleep or are in long tasks. S1, S2, E1 and E2 are seq_cst, S1 before S2, and E1 before E2. So S
 // sees that there is no watcher, or E sees the request.
 //
-// Three do E2:
+// Four do E2:
 //   - a watcher that has seen no request for a while, in tryEnd(): it goes on if there is one;
 //   - a watcher that sleeps again, in mayWatch();
+//   - a worker that is held back for a while and is the watcher meanwhile, in Idler::awaitReady();
 //   - the last searcher, in IdleSet::endSearch(), for which "in flight, and nobody watches" is work that is
 //     shared. A watcher that has something to do is a searcher before. If it is not the last one, that is
 //     another worker, which must see E1, too.
@@ -72,7 +73,7 @@ class PollWatch {
     }
     return true;
   }
-  // The watcher stops. It does E2 by IdleSet::endSearch() or mayWatch().
+  // The watcher stops. E2 follows.
   void end() {
     // (3) seq_cst: E1; pairs with (2).
     watcher_.store(nullptr, std::memory_order_seq_cst);
