@@ -14,7 +14,7 @@ import pathlib
 import re
 import sys
 
-DETAIL = ["port", "base", "queue", "park", "wait", "channel", "future", "forkjoin", "parallel", "container", "fair", "asio"]
+DETAIL = ["port", "base", "queue", "park", "wait", "channel", "future", "forkjoin", "parallel", "container", "fair", "asio", "io"]
 SCHEDULER = ["policy", "fibers", "queues", "report", "trace", "worker", "core"]
 SRC = ["os", "inspect", *("scheduler/" + room for room in SCHEDULER), "sync", "async", "fair", "io", "tools"]
 LAYERS = ["include/weft/detail/" + folder for folder in DETAIL] + ["src/" + folder for folder in SRC]

@@ -11,6 +11,7 @@
 #include "weft/io/endpoint.h"
 #include "weft/io/file.h"
 #include "weft/io/process.h"
+#include "weft/io/select.h"
 #include "weft/io/signals.h"
 #include "weft/io/socket.h"
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "weft/detail/base/sync.h"
+#include "weft/detail/wait/select_node.h"
 
 namespace weft::inline v0_1::detail {
 namespace {
@@ -62,14 +63,20 @@ void claimAndWake(DescriptorSlot& slot, const Step& step) noexcept {
   wakeAll(claimed);
 }
 
-// Moves the waiters whose wait isMeant() is true for to `claimed`.
-template <class Predicate>
-void claimIf(DescriptorSlot& slot, WaitList& claimed, const Predicate& isMeant) noexcept {
+// Takes out the waiters whose wait isMeant() is true for. Moves to `claimed` those that are claimed by that,
+// and calls onClaimed() for their waits. The others are of a select() that has chosen another case.
+template <class Predicate, class OnClaimed>
+void claimIf(DescriptorSlot& slot, WaitList& claimed, const Predicate& isMeant,
+             const OnClaimed& onClaimed) noexcept {
   for (Waiter* waiter = slot.waiting.front(); waiter != nullptr;) {
     Waiter* const next = waiter->next;
-    if (isMeant(*static_cast<ReadinessWait*>(waiter->data))) {
+    auto& wait = *static_cast<ReadinessWait*>(waiter->data);
+    if (isMeant(wait)) {
       slot.waiting.remove(*waiter);
-      claimed.pushClaimed(*waiter);
+      if (claim(*waiter)) {
+        onClaimed(wait);
+        claimed.pushClaimed(ownerOf(*waiter));
+      }
     }
     waiter = next;
   }
@@ -79,11 +86,7 @@ void claimIf(DescriptorSlot& slot, WaitList& claimed, const Predicate& isMeant) 
 template <class Predicate>
 void cancelIf(DescriptorSlot& slot, const Predicate& isMeant) noexcept {
   claimAndWake(slot, [&](WaitList& claimed) {
-    claimIf(slot, claimed, [&](ReadinessWait& wait) {
-      const bool isClaimed = isMeant(wait);
-      wait.isCanceled = wait.isCanceled || isClaimed;
-      return isClaimed;
-    });
+    claimIf(slot, claimed, isMeant, [](ReadinessWait& wait) { wait.isCanceled = true; });
   });
 }
 
@@ -161,15 +164,14 @@ void endUseLocked(DescriptorSlot& slot, WaitList& claimed) {
 uint32_t takeMatching(DescriptorSlot& slot, const ReadinessReactor& reactor, uint32_t events, bool areAll,
                       WaitList& claimed) noexcept {
   uint32_t others = 0;
-  claimIf(slot, claimed, [&](const ReadinessWait& wait) {
-    const bool isMeant = wait.reactor == &reactor && (areAll || (wait.events & events) != 0);
-    if (isMeant) {
-      events &= ~wait.events;
-    } else if (wait.reactor == &reactor) {
+  const auto isMeant = [&](const ReadinessWait& wait) {
+    const bool isItsTurn = areAll || (wait.events & events) != 0;
+    if (wait.reactor == &reactor && !isItsTurn) {
       others |= withErrors(wait);
     }
-    return isMeant;
-  });
+    return wait.reactor == &reactor && isItsTurn;
+  };
+  claimIf(slot, claimed, isMeant, [&](const ReadinessWait& wait) { events &= ~wait.events; });
   return others;
 }
 

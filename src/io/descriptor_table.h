@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "weft/detail/base/spin_lock.h"
+#include "weft/detail/io/readiness_wait.h"
 #include "weft/detail/wait/reactor.h"
 #include "weft/detail/wait/waiter.h"
 
@@ -45,15 +46,6 @@ class ReadinessReactor : public Reactor {
   uint32_t numLasting_ = 0;
 };
 
-// A fiber's wait for a descriptor. It lies in the fiber's frame, as the `data` of its Waiter.
-struct ReadinessWait {
-  ReadinessReactor* reactor = nullptr;  // null where it does not wait for readiness: see file_wait.h
-  const IoDomain* domain = nullptr;     // null on a thread without a scheduler
-  uint32_t events = 0;
-  bool isCanceled = false;  // written before the wake
-  bool mayLast = false;     // it is for a receive of a Socket
-};
-
 // Lets a receive of a Socket wait without a system call: a registration that lasts until something else is
 // waited for, or another worker receives. A Socket owns its descriptor, so that nobody reuses its number in
 // between. (Whoever took the number from it may. So a Socket made of a number asks its reactor anew.)
@@ -84,7 +76,9 @@ enum class Directness : uint8_t { Unknown, Cached, Direct };
 // What is known of a descriptor by its number. Slots lie in memory that stays.
 //
 // The list has the waiting fibers' waiters, first come, first served. Whoever unlinks a waiter under the lock
-// has claimed it and owes it a wake: its worker's reactor, a deadline, a stop, the close, or cancelAll().
+// has claimed it and owes it a wake: its worker's reactor, a deadline, a stop, the close, or cancelAll(). Of
+// a select() it has a SelectNode for each case. Who unlinks that wakes the select only if claim() succeeds;
+// otherwise what the descriptor is ready for goes to the next waiter.
 //
 // A number may be closed and reused at any time, also by code other than weft. So no wait relies on what is
 // remembered here, but for Sockets: each wait asks its reactor anew, and a woken fiber tries again.

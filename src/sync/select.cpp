@@ -138,6 +138,14 @@ inline void SelectCase::unlink() {
   wake();
 }
 
+inline ChannelEnd SelectCase::endAfterWake() {
+  if (isOfChannel()) {
+    return static_cast<ChannelEnd>(node.mark);
+  }
+  const bool isOver = !isOneSided() || static_cast<OneSidedCase*>(this)->takeLate();
+  return isOver ? ChannelEnd::Done : ChannelEnd::Retry;
+}
+
 void SelectCase::keepAll(std::stop_token& token) {
   if (kind_ == Kind::Signal) {
     eventOf(primitive_).retain();
@@ -188,9 +196,11 @@ class Selection {
       if (chosen == kNone) {
         chosen = waitForOne();
       }
-      if (cases_[chosen]->end_ != ChannelEnd::Retry) {
+      SelectCase& one = *cases_[chosen];
+      if (one.end_ != ChannelEnd::Retry) {
         return chosen;
       }
+      one.end_ = ChannelEnd::Done;  // a one-sided case that happens next time does not set it
     }
   }
 
@@ -211,7 +221,7 @@ class Selection {
       chosen = choice.get();
       SelectCase& one = *cases_[chosen];
       one.transfer_.error.rethrow();
-      one.end_ = one.isOfChannel() ? static_cast<ChannelEnd>(one.node.mark) : ChannelEnd::Done;
+      one.end_ = one.endAfterWake();
     }
     return chosen;
   }

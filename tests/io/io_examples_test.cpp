@@ -73,6 +73,28 @@ TEST_P(IoExamplesTest, ADescriptorIsRead) {
   EXPECT_EQ(count, 5u);
 }
 
+TEST_P(IoExamplesTest, ASelectWaitsForADescriptorToo) {
+  const tests::Ends ends = tests::makeEnds();
+  const int fd = ends.reader.get();
+  const Channel<int> orders;
+  std::byte buffer[16];
+  size_t count = 0;
+  bool isOver = false;
+  const auto selectOnce = [&] {
+    // clang-format off
+    weft::select(weft::io::onReadable(fd, [&] { count = weft::io::read(fd, buffer); }),
+                 weft::onReceive(orders, [&](std::optional<int> order) { isOver = !order; }),
+                 weft::onTimeout(std::chrono::seconds(5), [] { std::puts("idle"); }));
+    // clang-format on
+  };
+  io::write(ends.writer.get(), tests::bytesOf("hello"));
+  selectOnce();
+  EXPECT_EQ(count, 5u);
+  orders.close();
+  selectOnce();
+  EXPECT_TRUE(isOver);
+}
+
 TEST_P(IoExamplesTest, AnEndpointIsParsed) {
   weft::io::Endpoint server = weft::io::Endpoint::parse("127.0.0.1", 8080);
   EXPECT_EQ(server.port(), 8080);

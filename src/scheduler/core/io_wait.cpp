@@ -45,6 +45,30 @@ WithoutFibers::~WithoutFibers() {
   currentLocalDeque = localDeque_;
 }
 
+void beginIoOfSelect(Reactor& reactor) noexcept {
+  if (currentFiber == nullptr) {
+    return setThreadReactor(&reactor);
+  }
+  auto& self = *static_cast<FiberControlBlock*>(currentFiber);
+  if (!self.isInIoOfSelect) {
+    self.isInIoOfSelect = true;
+    ++reactor.numWaiting_;
+    self.hadScheduledBefore = self.worker->beginIo(true);
+  }
+}
+
+void endIoOfSelect(Reactor& reactor) noexcept {
+  if (currentFiber == nullptr) {
+    return setThreadReactor(nullptr);
+  }
+  auto& self = *static_cast<FiberControlBlock*>(currentFiber);
+  if (self.isInIoOfSelect) {
+    self.isInIoOfSelect = false;
+    self.worker->endIo(self.hadScheduledBefore);
+    --reactor.numWaiting_;
+  }
+}
+
 IoWait::IoWait(Reactor* reactor) noexcept : reactor_(reactor) {
   if (reactor != nullptr) {
     ++reactor->numWaiting_;

@@ -15,6 +15,7 @@
 #include "weft/detail/base/callable.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/park/parker.h"
+#include "weft/detail/wait/reactor.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/waithandler.h"
 
@@ -95,6 +96,7 @@ constexpr int kLooksPerYield = 8;
 
 constinit thread_local ThreadWaiter ownWaiter;
 constinit thread_local SearchBudget ownSearch(SearchBudget::kLongestOfOthers);
+constinit thread_local Reactor* ownReactor = nullptr;         // set by setThreadReactor()
 constinit thread_local ThreadWaiter* nestedWaiter = nullptr;  // of the innermost wait whose handler runs
 
 // Stays while it runs, even if it is replaced. A wait makes no copy, since there may be no memory for one.
@@ -159,9 +161,13 @@ bool watchFor(const ThreadWaiter& self, TimePoint begin, TimePoint deadline) {
 
 // Returns: whether it was woken before the deadline.
 bool sleepUntilWoken(ThreadWaiter& self, TimePoint deadline) {
+  const auto park = [&] {
+    return ownReactor == nullptr ? self.parker->parkUntil(deadline)
+                                 : ownReactor->park(*self.parker, deadline);
+  };
   // A permit may be left over from an earlier wait, so test the state again each time.
   while (!self.takeWake()) {
-    if (!self.parker->parkUntil(deadline) && TimePoint::clock::now() >= deadline) {
+    if (!park() && TimePoint::clock::now() >= deadline) {
       return self.takeWake();  // one may have come at the last moment
     }
   }
@@ -213,6 +219,8 @@ bool blockThreadUntil(Waiter& waiter, TimePoint deadline) {
 }
 
 bool hasWaitHandler() noexcept { return currentFiber == nullptr && isHandlerOn; }
+
+void setThreadReactor(Reactor* reactor) noexcept { ownReactor = reactor; }
 
 void wakeThread(Waiter& waiter) noexcept { static_cast<ThreadWaiter&>(waiter).wakeUp(); }
 

@@ -16,6 +16,7 @@
 
 namespace weft::inline v0_1::detail {
 
+class Reactor;
 class Worker;
 struct FiberLocalNode;
 
@@ -35,6 +36,8 @@ struct FiberControlBlock final : Fiber {
   bool isWokenFromOutside = false;  // the waker's until its push: no worker thread of this scheduler
   bool isTimedOut : 1 = false;
   bool hasScheduled : 1 = false;  // since its task began
+  bool isInIoOfSelect : 1 = false;
+  bool hadScheduledBefore : 1 = false;  // while isInIoOfSelect
   OSFiber os;
   void* stackBase = nullptr;  // null while the fiber has no stack
   uint32_t stackId = 0;       // the pool's
@@ -67,6 +70,8 @@ Waiter& threadWaiter() noexcept;
 bool blockThreadUntil(Waiter& self, TimePoint deadline);
 bool parkThreadUntil(Waiter& self, TimePoint deadline);  // without the wait handler
 void wakeThread(Waiter& waiter) noexcept;
+// What the thread sleeps in instead of its parker's futex; null: it does not.
+void setThreadReactor(Reactor* reactor) noexcept;
 
 // While it exists, the thread's waits call no handler. For locks: the handler itself could need the lock.
 class WithoutHandler {

@@ -90,14 +90,14 @@ class SendCase final : public SelectCase {
 };
 
 // A case whose handler takes no argument.
-template <class Handler>
-class PlainCase final : public SelectCase {
+template <class Handler, class Base = SelectCase>
+class PlainCase final : public Base {
  public:
   template <class... What>
-  explicit PlainCase(Handler&& f, const What&... what) : SelectCase(what...), handler_(std::move(f)) {
+  explicit PlainCase(Handler&& f, const What&... what) : Base(what...), handler_(std::move(f)) {
     detail::assertCallable(handler_, "a case of select()");
   }
-  PlainCase(Erase erase, PlainCase&& from) : SelectCase(erase, from), handler_(std::move(from.handler_)) {}
+  PlainCase(Erase erase, PlainCase&& from) : Base(erase, from), handler_(std::move(from.handler_)) {}
   void run() { detail::callHandler(handler_); }
   void runErased() { run(); }
 

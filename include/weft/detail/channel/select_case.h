@@ -39,6 +39,7 @@ class SelectCase {
   bool takeOrLink();
   void unlinkAlone();
   void unlink();
+  ChannelEnd endAfterWake();
 
   // For an AnyCase: keeps the channel or event until letGo(), and the token in `token`.
   WEFT_EXPORT void keepAll(std::stop_token& token);
@@ -101,6 +102,9 @@ class OneSidedCase : public SelectCase {
   virtual void unlink() = 0;
   // For an AnyCase: keeps what the case waits for, as long as the case exists.
   virtual void keep() = 0;
+  // A claimer has chosen the case, and no case is linked any more. For what the claimer cannot take.
+  // Returns: whether what the case stands for is taken; if not, the select begins anew.
+  virtual bool takeLate() { return true; }
 
  protected:
   OneSidedCase() : SelectCase(Kind::OneSided) {}

@@ -24,7 +24,8 @@ struct TaskScope;
 
 // What a worker polls, and sleeps in, while its fibers wait for I/O. A worker gets one when a fiber of it
 // first waits for I/O, and at most one, since it cannot sleep in two. While no fiber waits, the worker sleeps
-// on its parker's futex. Only the worker's own thread uses its reactor.
+// on its parker's futex. Only the worker's own thread uses its reactor. A thread without a scheduler has one
+// too, from its first select() over descriptors on: it sleeps there while such a select() waits.
 class WEFT_EXPORT Reactor {
  public:
   // Io: weft::io's, whose fibers are counted while they wait (IoWait). Asio: an AsioContext's, which the
@@ -48,6 +49,8 @@ class WEFT_EXPORT Reactor {
 
  private:
   friend class IoWait;
+  friend void beginIoOfSelect(Reactor& reactor) noexcept;
+  friend void endIoOfSelect(Reactor& reactor) noexcept;
   uint32_t numWaiting_;
   const Use use_;
 };
@@ -82,6 +85,12 @@ WEFT_EXPORT IoDomain& ioDomain(const Scheduler& scheduler) noexcept;
 // Counts an operation that did not wait as a dequeue, so that a loop of them lets others run. May suspend the
 // fiber. Does nothing on a thread without a scheduler.
 WEFT_EXPORT void countIo();
+
+// A select() of the calling fiber or thread begins, or ends, to wait for I/O, as of IoWait. `reactor`, which
+// will wake it, is its worker's, or the thread's own. All but the first call of a begin, and of an end, do
+// nothing: so each case of the select() may call them.
+WEFT_EXPORT void beginIoOfSelect(Reactor& reactor) noexcept;
+WEFT_EXPORT void endIoOfSelect(Reactor& reactor) noexcept;
 
 // While an object of this type exists, the calling fiber waits for I/O. Unlike a wait for tasks, it does not
 // affect the order of tasks or how many start: see Worker::beginBlock() and Throttle.
