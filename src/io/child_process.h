@@ -36,6 +36,7 @@ class ChildProcess {
   pid_t give() noexcept;
 
   pid_t pid() const noexcept { return pid_; }
+  int pidfd() const noexcept { return pidfd_.get(); }  // -1 where the system refuses one
   io::Exit exit() noexcept;
 
  private:

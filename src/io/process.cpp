@@ -168,11 +168,10 @@ Process::~Process() {
 }
 
 detail::ChildProcess& Process::child(const char* function) const {
-  WEFT_ASSERT(
-      child_ != nullptr,
-      "io::Process::%s was called of a Process without a program: it was made by Process(), moved from or "
-      "detached, or spawn() has failed.",
-      function);
+  WEFT_ASSERT(child_ != nullptr,
+              "io::%s was called of a Process without a program: it was made by Process(), moved from or "
+              "detached, or spawn() has failed.",
+              function);
   return *child_;
 }
 
@@ -197,7 +196,7 @@ Process Process::spawn(const Command& command) {
 }
 
 Exit Process::wait(std::error_code& error, const Wait& wait) noexcept {
-  ChildProcess& child = this->child("wait()");
+  ChildProcess& child = this->child("Process::wait()");
   error = toErrorCode(child.await(wait, "io::Process::wait"));
   return error ? Exit() : child.exit();
 }
@@ -208,7 +207,7 @@ Exit Process::wait(const Wait& wait) {
 }
 
 std::optional<Exit> Process::tryWait(std::error_code& error) noexcept {
-  ChildProcess& child = this->child("tryWait()");
+  ChildProcess& child = this->child("Process::tryWait()");
   error.clear();
   if (child.tryReap() == 0) {
     return child.exit();
@@ -223,7 +222,7 @@ std::optional<Exit> Process::tryWait() {
 }
 
 Exit Process::waitOrKill(std::chrono::milliseconds grace, std::error_code& error, const Wait& wait) noexcept {
-  ChildProcess& child = this->child("waitOrKill()");
+  ChildProcess& child = this->child("Process::waitOrKill()");
   int result = child.await(wait, "io::Process::waitOrKill");
   if (isEndOfWait(result)) {
     child.send(SIGTERM);
@@ -243,7 +242,7 @@ Exit Process::waitOrKill(std::chrono::milliseconds grace, const Wait& wait) {
 }
 
 bool Process::kill(int signal, std::error_code& error) noexcept {
-  const int result = child("kill()").send(signal);
+  const int result = child("Process::kill()").send(signal);
   error = toErrorCode(result == ESRCH ? 0 : result);
   return result == 0;
 }
@@ -254,7 +253,7 @@ bool Process::kill(int signal) {
 }
 
 pid_t Process::detach() noexcept {
-  const pid_t pid = child("detach()").give();
+  const pid_t pid = child("Process::detach()").give();
   child_.reset();
   input_.reset();
   output_.reset();
@@ -262,7 +261,7 @@ pid_t Process::detach() noexcept {
   return pid;
 }
 
-pid_t Process::pid() const noexcept { return child("pid()").pid(); }
+pid_t Process::pid() const noexcept { return child("Process::pid()").pid(); }
 
 Output run(const Command& command, std::string_view input, std::error_code& error, const Wait& wait) {
   Command piped = command;

@@ -55,15 +55,29 @@ void ReadinessCase::awaitFd(int fd, const io::UniqueFd* owner) {
   }
 }
 
+// The descriptor is not closed meanwhile, also where a thread without fibers takes.
+bool ReadinessCase::takeInUse() {
+  if (slot_ == nullptr) {
+    return take();
+  }
+  if (!beginUse(*slot_, generation_)) {
+    return fail(ECANCELED);
+  }
+  const bool isOver = take();
+  endUse(*slot_);
+  return isOver;
+}
+
 bool ReadinessCase::tryTake() {
   WEFT_ASSERT(!hasWaitHandler(),
               "a select() over descriptors, signals or the ends of programs cannot wait on a thread with a "
               "wait handler. Let a task call it, and wait for the task's Future.");
   error_ = 0;
+  slot_ = nullptr;
   wait_.reactor = nullptr;
   wait_.isCanceled = false;
   find();
-  const bool isOver = error_ != 0 || take();
+  const bool isOver = takeInUse() || error_ != 0;
   if (isOver) {
     countIo();
   }
@@ -89,7 +103,8 @@ bool ReadinessCase::takeOrLink() {
 
 bool ReadinessCase::takeLate() {
   endIoOfSelect(*wait_.reactor);
-  return take() || (wait_.isCanceled && fail(ECANCELED));
+  const bool isTaken = takeInUse() && error_ == 0;
+  return isTaken || (wait_.isCanceled && fail(ECANCELED)) || error_ != 0;
 }
 
 void ReadinessCase::unlink() {

@@ -28,6 +28,7 @@ inline const Own own;
 #include <weft/finally.h>
 #include <weft/future.h>
 #include <weft/future/on_ready.h>
+#include <weft/io/select.h>
 #include <weft/join.h>
 #include <weft/once.h>
 #include <weft/parallel.h>
@@ -272,6 +273,18 @@ check("weft::select(weft::onReady(5, [] {}));" "onReady.future, handler.: the fi
 check("weft::select(weft::onReady(std::move(a), [] {}));" "refers to the future, which must live until select.. has returned")
 check("weft::select(weft::onReady(a, [](weft::Future<int>) {}));" "the handler takes the future by reference, or nothing")
 check("weft::select(weft::onReady(a, [](auto& it) { it.get(); }), weft::onReady(b), weft::onReady(b, [] {}));" OK)
+check("weft::select(weft::io::onReadable(0, [](int) {}));" "${handler}")
+check("weft::select(weft::io::onReadable(0, [] {}), weft::io::onWritable(0));" OK)
+set(exit "weft::io::Process process; weft::select(weft::io::onExit(process")
+check("${exit}, [](weft::io::Exit&) {}));" "onExit.process, handler.: the handler takes how the program ended, or nothing")
+check("${exit}, [](weft::io::Exit) {}), weft::io::onExit(process), weft::io::onExit(process, [] {}));" OK)
+check("weft::select(weft::io::onExit(weft::io::Process()));" "refers to the Process, which must live until select.. has returned")
+check("weft::select(weft::io::onExit(5));" "onExit.process, handler.: the first argument is a weft::io::Process")
+set(next "weft::io::Signals signals; weft::select(weft::io::onNext(signals")
+check("${next}, [](int) {}));" "onNext.signals, handler.: the handler takes the signal, or nothing")
+check("${next}, [](weft::io::SignalInfo) {}), weft::io::onNext(signals), weft::io::onNext(signals, [] {}));" OK)
+check("weft::select(weft::io::onNext(weft::io::Signals()));" "refers to the Signals, which must live until select.. has returned")
+check("const weft::io::Signals signals; weft::select(weft::io::onNext(signals));" "the first argument is a weft::io::Signals, not const")
 set(asked "the test is called as bool.Handle&., which returns whether the request is done")
 check("weft::PollSource<int> source([](std::string) { return true; });" "${asked}")
 check("weft::PollSource<int> source([](int&) {});" "${asked}")

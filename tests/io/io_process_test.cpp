@@ -25,6 +25,7 @@
 
 #include <weft/blockingcall.h>
 #include <weft/finally.h>
+#include <weft/select.h>
 
 #include "in_task.h"
 #include "io/io_pairs.h"
@@ -436,6 +437,79 @@ TEST(ProcessOwnerTest, NoZombieAndNoDescriptorIsLeft) {
   EXPECT_EQ(errno, ECHILD);
 }
 
+// A program that ends once its input does. Its end is what a case of a select() waits for.
+struct Waiting {
+  // Returns: what select() returns: 0 if the program has ended.
+  template <class... More>
+  size_t select(More&&... more) {
+    return weft::select(io::onExit(process, [&](Exit found) { exit = found; }), std::forward<More>(more)...);
+  }
+  Process process =
+      Process::spawn({.arguments = {"/bin/sh", "-c", "read text; exit 3"}, .in = Redirect::pipe()});
+  Exit exit;
+};
+
+void expectThatASelectSeesTheEnd() {
+  Waiting one, other;
+  std::atomic<bool> isCalled{false};
+  EXPECT_EQ(one.select(otherwise()), 1u);
+  EXPECT_EQ(one.select(onTimeout(soon()), io::onExit(other.process)), 1u);
+  std::thread closer([&] { other.process.closeInput(); });
+  EXPECT_EQ(one.select(io::onExit(other.process, [&] { isCalled = true; }), onTimeout(1h)), 1u);
+  closer.join();
+  EXPECT_TRUE(isCalled);
+  expectExit(other.process.wait(), 3, 0);
+  EXPECT_EQ(other.select(onTimeout(1h)), 0u) << "it has ended, and stays so";
+  expectExit(other.exit, 3, 0);
+  one.process.kill();
+  std::vector<AnyCase> cases;
+  cases.emplace_back(onTimeout(1h));
+  cases.emplace_back(io::onExit(one.process, [&](const Exit& found) { one.exit = found; }));
+  EXPECT_EQ(select(cases), 1u);
+  expectExit(one.exit, -1, SIGKILL);
+  EXPECT_FALSE(isChild(one.process.pid()));
+}
+
+TEST_P(ProcessTest, ASelectSeesTheEnd) {
+  tests::everywhere(scheduler(), [] { expectThatASelectSeesTheEnd(); });
+}
+
+// Several wait for one program: all see its end.
+TEST_P(ProcessTest, ManySelectsSeeTheEndOfOneProgram) {
+  Waiting one;
+  std::atomic<int> numEnded{0};
+  tests::Crew crew(scheduler());
+  for (int i = 0; i < 9; ++i) {
+    crew.start(tests::kindOf(i), [&] {
+      weft::select(io::onExit(one.process, [&](Exit exit) { numEnded += exit.code == 3 ? 1 : 0; }),
+                   onTimeout(1h));
+    });
+  }
+  one.process.closeInput();
+  crew.join();
+  EXPECT_EQ(numEnded, 9);
+}
+
+TEST_P(ProcessTest, ASelectThrowsWhatIsLostAndWhatIsCanceled) {
+  tests::inTask([&] {
+    Waiting lost, canceled;
+    lost.process.kill();
+    EXPECT_EQ(::waitpid(lost.process.pid(), nullptr, 0), lost.process.pid());
+    const auto expectError = [](std::errc expected, Waiting& one) {
+      try {
+        one.select(onTimeout(1h));
+        ADD_FAILURE() << "no error";
+      } catch (const std::system_error& error) {
+        EXPECT_EQ(error.code(), expected);
+      }
+      expectExit(one.exit, -1, 0);
+    };
+    expectError(std::errc::no_child_process, lost);
+    io::cancelAll(scheduler());
+    expectError(std::errc::operation_canceled, canceled);
+  });
+}
+
 // As before Linux 5.3, and in sandboxes.
 TEST(ProcessRefusalTest, WithoutPidfdsAllWorks) {
   for (const uint32_t error : {ENOSYS, EPERM}) {
@@ -449,6 +523,7 @@ TEST(ProcessRefusalTest, WithoutPidfdsAllWorks) {
         expectThatLimitsEndWaits();
         expectThatKillEndsIt();
         expectThatTheDestructorKills();
+        expectThatASelectSeesTheEnd();
         EXPECT_EQ(io::run(shell("cat"), "text").out, "text");
       });
     }).join();
@@ -466,6 +541,8 @@ using ProcessDeathTest = tests::DeathTest;
 
 TEST_F(ProcessDeathTest, AProcessWithoutAProgramEndsWithAMessage) {
   EXPECT_DEATH(Process().wait(), "io::Process::wait\\(\\) was called of a Process without a program");
+  Process none;
+  EXPECT_DEATH(select(io::onExit(none)), "io::onExit\\(\\) was called of a Process without a program");
 }
 
 }  // namespace

@@ -29,7 +29,9 @@
 #include <utility>
 #include <vector>
 
+#include <weft/event.h>
 #include <weft/parallelize.h>
+#include <weft/select.h>
 
 #include "in_task.h"
 #include "io/io_pairs.h"
@@ -125,6 +127,111 @@ TEST_P(AwaitSignalsTest, ASignalEndsAWaitThatHasBegun) {
     });
     tests::awaitThat([&] { return hasBegun.load(); });
     sendToProcess(kFirst);
+  }
+}
+
+TEST_P(AwaitSignalsTest, ASelectTakesASignal) {
+  io::Signals signals({kFirst}), others({kSecond});
+  for (const Kind kind : kKinds) {
+    tests::Crew crew(scheduler());
+    std::atomic<int> step{0};
+    crew.start(kind, [&] {
+      io::SignalInfo info;
+      bool isCalled = false;
+      EXPECT_EQ(select(io::onNext(signals), onTimeout(milliseconds(1)), io::onNext(others)), 1u);
+      std::vector<AnyCase> cases;
+      cases.emplace_back(io::onNext(signals, [&](const io::SignalInfo& taken) { info = taken; }));
+      cases.emplace_back(io::onNext(others, [&] { isCalled = true; }));
+      step = 1;
+      EXPECT_EQ(select(cases), 0u);
+      EXPECT_EQ(info.number, kFirst);
+      EXPECT_EQ(info.sender, getpid());
+      EXPECT_EQ(signals.tryNext(), std::nullopt);
+      step = 2;
+      EXPECT_EQ(select(cases), 1u);
+      EXPECT_TRUE(isCalled);
+      EXPECT_EQ(others.tryNext(), std::nullopt);
+    });
+    tests::awaitThat([&] { return step == 1; });
+    sendToProcess(kFirst);
+    tests::awaitThat([&] { return step == 2; });
+    sendToProcess(kSecond);
+  }
+}
+
+TEST_P(AwaitSignalsTest, WhatASelectDoesNotChooseIsNotTaken) {
+  io::Signals signals({kFirst});
+  inEachKind([&] {
+    sendToProcess(kFirst);
+    size_t chosen = 1;
+    // A select begins with a random case.
+    while (chosen == 1) {
+      chosen = select(io::onNext(signals), onTimeout(io::TimePoint::min()));
+    }
+    EXPECT_EQ(signals.tryNext(), std::nullopt);
+    sendToProcess(kFirst);
+    const Event event(Event::Mode::Manual, true);
+    chosen = 0;
+    while (chosen == 0) {
+      chosen = select(onSignal(event), onTimeout(io::TimePoint::min()));
+    }
+    EXPECT_NE(signals.tryNext(), std::nullopt);
+  });
+}
+
+// All are woken, one takes it, and the others go on waiting.
+TEST_P(AwaitSignalsTest, EachSignalGoesToOneOfManySelectsAndNextCalls) {
+  const int count = tests::scaled(200, 50);
+  io::Signals signals({kQueued});
+  std::atomic<int> numTaken{0};
+  std::atomic<int64_t> sum{0};
+  std::stop_source over;
+  tests::Crew crew(scheduler());
+  const auto note = [&](const io::SignalInfo& info) {
+    ++numTaken;
+    sum += info.value.sival_int;
+  };
+  for (int i = 0; i < 6; ++i) {
+    crew.start(tests::kindOf(i), [&, i] {
+      while (!over.stop_requested()) {
+        select(io::onNext(signals, note), onStop(over.get_token()), onTimeout(milliseconds(1 + i)));
+      }
+    });
+  }
+  crew.start(Kind::Task, [&] {
+    std::error_code error;
+    while (!error) {
+      const io::SignalInfo info = signals.next(error, {.stop = over.get_token()});
+      if (!error) {
+        note(info);
+      }
+    }
+  });
+  for (int i = 1; i <= count; ++i) {
+    queue(kQueued, i);
+  }
+  tests::awaitThat([&] { return numTaken == count; });
+  over.request_stop();
+  crew.join();
+  EXPECT_EQ(numTaken, count);
+  EXPECT_EQ(sum, int64_t{count} * (count + 1) / 2);
+  EXPECT_EQ(signals.tryNext(), std::nullopt);
+}
+
+TEST_P(AwaitSignalsTest, ASelectThrowsWhereTheSignalsAreClosed) {
+  for (const Kind kind : kKinds) {
+    io::Signals signals({kFirst});
+    std::atomic<bool> hasBegun{false};
+    tests::Crew crew(scheduler());
+    crew.start(kind, [&] {
+      for (int i = 0; i < 2; ++i) {
+        hasBegun = true;
+        EXPECT_THROW(select(io::onNext(signals), onTimeout(std::chrono::hours(1))), std::system_error);
+      }
+    });
+    tests::awaitThat([&] { return hasBegun.load(); });
+    signals.close();
+    crew.join();
   }
 }
 

@@ -23,7 +23,8 @@
 
 namespace weft::inline v0_1::detail {
 class ChildProcess;
-}
+class ExitCase;
+}  // namespace weft::inline v0_1::detail
 
 namespace weft::inline v0_1::io {
 
@@ -135,6 +136,7 @@ class Process {
   explicit operator bool() const noexcept { return child_ != nullptr; }
 
  private:
+  friend class detail::ExitCase;
   detail::ChildProcess& child(const char* function) const;
 
   std::unique_ptr<detail::ChildProcess> child_;

@@ -18,6 +18,10 @@
 #include "weft/export.h"
 #include "weft/io/descriptor.h"
 
+namespace weft::inline v0_1::detail {
+class SignalCase;
+}
+
 namespace weft::inline v0_1::io {
 
 // A signal that has come, and what sigaction(2) says of it in a siginfo_t.
@@ -83,6 +87,7 @@ class Signals {
   void close() noexcept { fd_.reset(); }
 
  private:
+  friend class detail::SignalCase;
   UniqueFd fd_;
 };
 

@@ -22,6 +22,8 @@ using weft::io::Exit;
 using weft::io::File;
 using weft::io::fsync;
 using weft::io::Listener;
+using weft::io::onExit;
+using weft::io::onNext;
 using weft::io::onReadable;
 using weft::io::onWritable;
 using weft::io::open;

@@ -105,7 +105,8 @@ class PlainCase final : public Base {
   Handler handler_;
 };
 
-// A case whose handler takes what the case is about, subject() of its class Base, or nothing.
+// A case whose handler takes what the case is about, subject() of its class Base, or nothing. check() of
+// Base, if there is one, throws where the case has failed.
 template <class Base, class Handler>
 class SubjectCase final : public Base {
  public:
@@ -115,6 +116,9 @@ class SubjectCase final : public Base {
   }
   SubjectCase(Erase erase, SubjectCase&& from) : Base(erase, from), handler_(std::move(from.handler_)) {}
   void run() {
+    if constexpr (requires(const Base& base) { base.check(); }) {
+      this->check();
+    }
     if constexpr (std::invocable<Handler&, decltype(this->subject())>) {
       handler_(this->subject());
     } else {

@@ -45,17 +45,20 @@ class WEFT_EXPORT ReadinessCase : public OneSidedCase {
 
   // `owner`, if not null, had the number `fd` before. Waits for the end of a close.
   void awaitFd(int fd, const io::UniqueFd* owner);
+  // Each is a result of take(), or an end of find().
+  bool succeed() { return fail(0); }
   bool fail(int error) {
     error_ = error;
     return true;
   }
   int fd() const { return fd_; }
   uint32_t events() const { return wait_.events; }
-  bool isCanceled() const { return wait_.isCanceled; }
   // Throws the error that has ended the wait, if there is one. `what`: "io::onExit".
   void throwError(const char* what) const;
 
  private:
+  bool takeInUse();
+
   int fd_ = -1;
   int error_ = 0;
   uint32_t generation_ = 0;
