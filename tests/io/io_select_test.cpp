@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
@@ -34,8 +33,8 @@
 #include "count_mallocs.h"
 #include "in_task.h"
 #include "io/closer.h"
-#include "io/descriptor_table.h"
 #include "io/io_pairs.h"
+#include "io/slot_waits.h"
 #include "stopping.h"
 #include "waiting.h"
 #include "while_linking.h"
@@ -63,16 +62,7 @@ using tests::scaled;
 constexpr auto kIgnore = [](std::optional<int>) {};
 const io::Wait kNow{.deadline = io::TimePoint::min()};
 
-// Returns: how many wait in the slot of a descriptor.
-int numWaiting(int fd) {
-  int error = 0, count = 0;
-  detail::DescriptorSlot& slot = *detail::descriptorSlot(fd, error);
-  const std::scoped_lock guard(slot.lock);
-  for (const detail::Waiter* waiter = slot.waiting.front(); waiter != nullptr; waiter = waiter->next) {
-    ++count;
-  }
-  return count;
-}
+int numWaiting(int fd) { return tests::numInSlot(fd); }
 int numWaiting(const Ends& ends) { return numWaiting(ends.reader.get()); }
 
 void put(const Ends& ends, const char* text = "x") { io::write(ends.writer.get(), bytesOf(text)); }
@@ -212,6 +202,19 @@ TEST_P(SelectIoTest, ASelectThatHasLostPassesOnWhatComes) {
     put(ends);
     done.wait();
     EXPECT_EQ(numWaiting(ends), 0);
+  });
+}
+
+// As where another fiber has read what the reactor saw.
+TEST_P(SelectIoTest, ASelectThatFindsNothingLeftGoesOnWaiting) {
+  const Ends ends = makeEnds();
+  tests::inTask([&] {
+    tests::WithFalseReport waiting(ends.reader.get(), [&] {
+      EXPECT_EQ(select(onReadable(ends.reader.get()), onTimeout(hours(1))), 0u);
+      EXPECT_EQ(take(ends), 1u);
+    });
+    EXPECT_TRUE(waiting.goesOn());
+    put(ends);
   });
 }
 

@@ -35,6 +35,7 @@
 
 #include "in_task.h"
 #include "io/io_pairs.h"
+#include "io/slot_waits.h"
 #include "waiting.h"
 #include "with_scheduler.h"
 
@@ -216,6 +217,21 @@ TEST_P(AwaitSignalsTest, EachSignalGoesToOneOfManySelectsAndNextCalls) {
   EXPECT_EQ(numTaken, count);
   EXPECT_EQ(sum, int64_t{count} * (count + 1) / 2);
   EXPECT_EQ(signals.tryNext(), std::nullopt);
+}
+
+// It is woken for a signal that another has taken.
+TEST_P(AwaitSignalsTest, ASelectThatIsTooLateGoesOnWaiting) {
+  io::Signals signals({kFirst});
+  int numTaken = 0;
+  tests::inTask([&] {
+    tests::WithFalseReport waiting(signals.fd(), [&] {
+      select(onTimeout(std::chrono::hours(1)),
+             io::onNext(signals, [&](const io::SignalInfo& info) { numTaken += info.number == kFirst; }));
+    });
+    EXPECT_TRUE(waiting.goesOn());
+    sendToProcess(kFirst);
+  });
+  EXPECT_EQ(numTaken, 1);
 }
 
 TEST_P(AwaitSignalsTest, ASelectThrowsWhereTheSignalsAreClosed) {
