@@ -10,7 +10,7 @@
 
 namespace weft::inline v0_1::detail {
 
-SignalCase::SignalCase(io::Signals& signals) : ReadinessCase(POLLIN), signals_(signals) {}
+SignalCase::SignalCase(io::Signals& from) : ReadinessCase(POLLIN), signals_(from) {}
 
 void SignalCase::check() const { throwError("io::onNext"); }
 

@@ -71,13 +71,13 @@ template <class P, class Handler = detail::Ignore>
   }
 }
 
-// A case that takes a signal that has come, as Signals::next() does, and calls handler(SignalInfo), or
-// handler(). A signal is taken only if this case is chosen. If another was faster, select() goes on waiting.
+// A case that takes a signal that has come, as from.next() does, and calls handler(SignalInfo), or handler().
+// A signal is taken only if this case is chosen. If another was faster, select() goes on waiting.
 // Errors: select() throws std::system_error, and calls no handler: operation_canceled after Signals::close()
-// and io::cancelAll(), bad_file_descriptor if `signals` has no descriptor, or what the system answers.
-// Lifetime: refers to `signals`, which must live until select() returns, or as long as an AnyCase of it.
+// and io::cancelAll(), bad_file_descriptor if `from` has no descriptor, or what the system answers.
+// Lifetime: refers to `from`, which must live until select() returns, or as long as an AnyCase of it.
 template <class S, class Handler = detail::Ignore>
-[[nodiscard]] auto onNext(S&& signals, Handler handler = {}) {
+[[nodiscard]] auto onNext(S&& from, Handler handler = {}) {
   constexpr bool kIsSignals = std::is_same_v<std::remove_reference_t<S>, Signals>;
   constexpr bool kLives = !kIsSignals || std::is_lvalue_reference_v<S>;
   constexpr bool kCanBeCalled = std::invocable<Handler&, const SignalInfo&> || std::invocable<Handler&>;
@@ -91,7 +91,7 @@ template <class S, class Handler = detail::Ignore>
                 "onNext(signals, handler): the handler takes the signal, or nothing. "
                 "Write onNext(signals, [&](const weft::io::SignalInfo& signal) { ... }).");
   if constexpr (kIsSignals && kLives && kCanBeCalled) {
-    return detail::SubjectCase<detail::SignalCase, Handler>("onNext()", std::move(handler), signals);
+    return detail::SubjectCase<detail::SignalCase, Handler>("onNext()", std::move(handler), from);
   } else {
     return detail::PlainCase<detail::Ignore>(detail::Ignore());
   }

@@ -17,7 +17,7 @@ class WEFT_EXPORT SignalCase : public ReadinessCase {
   void check() const;
 
  protected:
-  explicit SignalCase(io::Signals& signals);
+  explicit SignalCase(io::Signals& from);
   SignalCase(Erase erase, const SignalCase& from) : ReadinessCase(erase, from), signals_(from.signals_) {}
   ~SignalCase() = default;
 
