@@ -19,6 +19,10 @@
 
 namespace weft::inline v0_1 {
 
+namespace detail {
+class LockCase;
+}
+
 // A lock that suspends the fiber, or blocks the thread if no scheduler is bound. It may be held across a
 // suspension. Fibers and threads may share it.
 //
@@ -91,6 +95,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
 
  private:
   friend struct detail::LayoutAccess;
+  friend class detail::LockCase;
   friend class RecursiveMutex;
   static constexpr const char* kName = "mutex";
 

@@ -33,6 +33,7 @@
 #include "weft/latch.h"
 #include "weft/memory.h"
 #include "weft/mutex.h"
+#include "weft/on_lock.h"
 #include "weft/once.h"
 #include "weft/parallel.h"
 #include "weft/parallelize.h"

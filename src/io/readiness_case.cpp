@@ -101,7 +101,7 @@ bool ReadinessCase::takeOrLink() {
   return false;
 }
 
-bool ReadinessCase::takeLate() {
+bool ReadinessCase::arrive() {
   endIoOfSelect(*wait_.reactor);
   const bool isTaken = takeInUse() && error_ == 0;
   return isTaken || (wait_.isCanceled && fail(ECANCELED)) || error_ != 0;

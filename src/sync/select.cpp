@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "scheduler/core/waiter_inl.h"
+#include "scheduler/fibers/fiber_control_block.h"
 #include "weft/debug.h"
 #include "weft/detail/base/random.h"
 #include "weft/detail/channel/select_core.h"
@@ -100,6 +101,7 @@ inline bool SelectCase::tryAlone() {
     case Kind::Stop:
       return token_->stop_requested();
     case Kind::OneSided:
+    case Kind::Active:
       return static_cast<OneSidedCase*>(this)->tryTake();
     case Kind::Send:
     case Kind::Receive:
@@ -129,6 +131,14 @@ inline bool SelectCase::takeOrLink() { return static_cast<OneSidedCase*>(this)->
 
 inline void SelectCase::unlinkAlone() { static_cast<OneSidedCase*>(this)->unlink(); }
 
+inline ChannelEnd SelectCase::arrive() {
+  if (isOfChannel()) {
+    return static_cast<ChannelEnd>(node.mark);
+  }
+  const bool isOver = !isOneSided() || static_cast<OneSidedCase*>(this)->arrive();
+  return isOver ? ChannelEnd::Done : ChannelEnd::Retry;
+}
+
 inline void SelectCase::unlink() {
   lock();
   if (node.isLinked) {
@@ -136,14 +146,6 @@ inline void SelectCase::unlink() {
   }
   unlock();
   wake();
-}
-
-inline ChannelEnd SelectCase::endAfterWake() {
-  if (isOfChannel()) {
-    return static_cast<ChannelEnd>(node.mark);
-  }
-  const bool isOver = !isOneSided() || static_cast<OneSidedCase*>(this)->takeLate();
-  return isOver ? ChannelEnd::Done : ChannelEnd::Retry;
 }
 
 void SelectCase::keepAll(std::stop_token& token) {
@@ -154,7 +156,7 @@ void SelectCase::keepAll(std::stop_token& token) {
   } else if (kind_ == Kind::Stop) {
     token = *token_;
     token_ = &token;
-  } else if (kind_ == Kind::OneSided) {
+  } else if (isOneSided()) {
     static_cast<OneSidedCase*>(this)->keep();
   }
 }
@@ -167,11 +169,44 @@ void SelectCase::letGo() {
   }
 }
 
+// As the host of blockStoppable(), with a look at the active cases now and then.
+template <class Look>
+struct ActiveHost {
+  static void block(Waiter& self) { detail::block(self, "select", nullptr); }
+  bool blockUntil(Waiter& self) const {
+    for (;;) {
+      TimePoint next = deadline;
+      if (look(next)) {
+        return true;
+      }
+      // A wait that looks again but never gives up may be part of a deadlock. A wait that gives up is not.
+      const bool isWoken = deadline == kNever ? blockForLock(self, next, "select", nullptr)
+                                              : detail::blockUntil(self, next, "select", nullptr);
+      if (isWoken || next == deadline) {
+        return isWoken;
+      }
+    }
+  }
+  static void wake(Waiter& waiter) { detail::wake(waiter); }
+  static bool isOwn(const Waiter& waiter) { return isOwnWaiter(waiter); }
+  template <class F>
+  std::stop_callback<F> onStop(const F& function) const {
+    return std::stop_callback<F>(token, function);
+  }
+
+  const Look& look;
+  const TimePoint deadline;
+  const std::stop_token token;
+};
+template <class Look>
+ActiveHost(const Look&, TimePoint, std::stop_token) -> ActiveHost<Look>;
+
 // Knows which of the cases end the wait by themselves. Cases: see SelectCore.
 template <class Cases>
 class Selection {
  public:
-  Selection(Cases cases, size_t count) : cases_(cases), core_(cases, count, randomBelow(count)) {
+  Selection(Cases cases, size_t count)
+      : cases_(cases), count_(count), core_(cases, count, randomBelow(count)) {
     for (size_t i = 0; i < count; ++i) {
       const SelectCase& one = *cases[i];
       if (one.kind_ == SelectCase::Kind::Time &&
@@ -185,6 +220,8 @@ class Selection {
         stop_ = i;
       } else if (one.kind_ == SelectCase::Kind::Otherwise) {
         otherwise_ = i;
+      } else if (one.kind_ == SelectCase::Kind::Active) {
+        hasActive_ = true;
       }
     }
   }
@@ -221,25 +258,55 @@ class Selection {
       chosen = choice.get();
       SelectCase& one = *cases_[chosen];
       one.transfer_.error.rethrow();
-      one.end_ = one.endAfterWake();
+      one.end_ = one.arrive();
     }
     return chosen;
   }
 
   WaitEnd wait(Waiter& self, SelectChoice<>& choice) const {
+    if (hasActive_) [[unlikely]] {
+      return waitActively(self, choice);
+    }
     if (time_ == kNone && stop_ == kNone) [[likely]] {
       inlined::block(self, "select", nullptr);
       return WaitEnd::Woken;
     }
     return blockStoppable(
-        self, time_ == kNone ? kNever : cases_[time_]->deadline_,
-        stop_ == kNone ? std::stop_token() : *cases_[stop_]->token_, [&] { return choice.tryChoose(kLimit); },
-        "select", nullptr);
+        self, deadline(), token(), [&] { return choice.tryChoose(kLimit); }, "select", nullptr);
+  }
+
+  TimePoint deadline() const { return time_ == kNone ? kNever : cases_[time_]->deadline_; }
+  std::stop_token token() const { return stop_ == kNone ? std::stop_token() : *cases_[stop_]->token_; }
+
+  [[gnu::noinline]] WaitEnd waitActively(Waiter& self, SelectChoice<>& choice) const {
+    forEachActive([](ActiveCase& one) {
+      one.begin();
+      return false;
+    });
+    const auto look = [this](TimePoint& next) {
+      return forEachActive([&](ActiveCase& one) { return one.look(next); });
+    };
+    const WithoutHandler withoutHandler;
+    const ActiveHost host{look, deadline(), token()};
+    return blockStoppableBy<StdSync>(self, host, [&] { return choice.tryChoose(kLimit); });
+  }
+
+  template <class Call>
+  bool forEachActive(const Call& call) const {
+    for (size_t i = 0; i < count_; ++i) {
+      SelectCase& one = *cases_[i];
+      if (one.kind_ == SelectCase::Kind::Active && call(static_cast<ActiveCase&>(one))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   const Cases cases_;
+  const size_t count_;
   SelectCore<SelectCase, Cases> core_;
   size_t time_ = kNone, stop_ = kNone, otherwise_ = kNone;
+  bool hasActive_ = false;
 };
 
 size_t selectOne(SelectCase* const* cases, size_t count) { return Selection(cases, count).run(); }

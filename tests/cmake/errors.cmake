@@ -30,6 +30,7 @@ inline const Own own;
 #include <weft/future/on_ready.h>
 #include <weft/io/select.h>
 #include <weft/join.h>
+#include <weft/on_lock.h>
 #include <weft/once.h>
 #include <weft/parallel.h>
 #include <weft/parallelize.h>
@@ -269,6 +270,11 @@ set(permit "onAcquire.semaphore, handler.: the handler takes the permit, or noth
 check("weft::select(weft::onAcquire(weft::Semaphore(1), [](int) {}));" "${permit}")
 check("weft::select(weft::onAcquire(weft::Semaphore(1), [](weft::Semaphore::Permit&) {}));" "${permit}")
 check("weft::select(weft::onAcquire(weft::Semaphore(1), [](auto) {}), weft::onAcquire(weft::Semaphore(1), [] {}));" OK)
+check("weft::select(weft::onLock(shared, [] {}));" "onLock.mutex, handler.: the first argument is a weft::mutex")
+check("weft::select(weft::onLock(weft::mutex(), [] {}));" "refers to the mutex, which must live until select.. has returned")
+check("weft::select(weft::onLock(std::as_const(mutex), [] {}));" "a variable that is not const")
+check("weft::select(weft::onLock(mutex, [](int) {}));" "the handler takes the lock, or nothing")
+check("weft::select(weft::onLock(mutex, [](auto) {}), weft::onLock(mutex), weft::onLock(mutex, [] {}));" OK)
 check("weft::select(weft::onReady(5, [] {}));" "onReady.future, handler.: the first argument is a Future or a SharedFuture")
 check("weft::select(weft::onReady(std::move(a), [] {}));" "refers to the future, which must live until select.. has returned")
 check("weft::select(weft::onReady(a, [](weft::Future<int>) {}));" "the handler takes the future by reference, or nothing")

@@ -4,10 +4,13 @@
 #include <weft/detail/channel/select_core.h>
 
 #include <optional>
+#include <utility>
 
+#include <weft/detail/wait/mutex_core.h>
 #include <weft/detail/wait/semaphore_core.h>
 
 #include "channel_parts.h"
+#include "lock_host.h"
 
 // Seeded bug: channel/side.h:1
 // Seeded bug: channel/side.h:1:split
@@ -23,7 +26,7 @@ namespace {
 
 using Choice = detail::SelectChoice<RelacySync>;
 
-// One who waits for a permit, as a semaphore sees it: a thread, or a node of a select, through `waiter`.
+// One who waits for a permit or a mutex, as that sees it: a thread, or a node of a select, through `waiter`.
 struct Applicant {
   explicit Applicant(detail::Waiter& one) : waiter(one) {}
 
@@ -42,6 +45,12 @@ struct Applicants {
   void pushBack(Applicant& one) {
     pushClaimed(one);
     one.isLinked = true;
+  }
+  void pushFront(Applicant& one) {
+    pushBack(one);
+    for (int i = size.get() - 1; i > 0; --i) {
+      std::swap(all[i], all[i - 1]);
+    }
   }
   void pushClaimed(Applicant& one) {
     const int last = size.get();
@@ -93,17 +102,68 @@ void release(Permits& permits) {
   }
 }
 
-// As SelectCase, of a channel, or of a semaphore.
+using Lock = detail::MutexCore<Applicants, RelacySync, 1>;
+using detail::LockTry;
+
+// As LockHost of weft, of one that waits by itself, or by a select. kLooksAgain: see lock_host.h.
+template <bool kLooksAgain>
+struct ApplicantHost : LockHost<kLooksAgain> {
+  static Thread& threadOf(Applicant& one) { return static_cast<Thread&>(one.waiter); }
+  void block(Applicant& one) const { threadOf(one).wait(); }
+  bool blockUntil(Applicant& one, detail::TimePoint) const {
+    if (kLooksAgain) {
+      return !threadOf(one).isTimeUp();
+    }
+    block(one);
+    return true;
+  }
+};
+struct ArrivingHost : ApplicantHost<false> {
+  static constexpr bool isStopped() { return true; }
+};
+
+// As mutex::unlock().
+void unlock(Lock& lock) {
+  if (!lock.tryUnlock()) {
+    lock.unlock(ApplicantHost<false>()).wakeAll();
+  }
+}
+
+// As SelectCase, of a channel, of a semaphore, or of a mutex.
 struct Case {
   const void* key() const { return core; }
-  bool isOneSided() const { return permits != nullptr; }
+  bool isOneSided() const { return core == nullptr; }
   bool takeOrLink() {
     node.isUsed.set(1);
-    return permits->takeOrLink(applicant);
+    if (permits != nullptr) {
+      return permits->takeOrLink(applicant);
+    }
+    return lock_->takeOrQueue(applicant, false, ApplicantHost<false>()) == LockTry::Taken && claimOrUnlock();
   }
   void unlinkAlone() {
-    permits->unlink(applicant);
+    permits != nullptr ? permits->unlink(applicant) : void(lock_->leave(applicant));
     node.isUsed.set(0);
+  }
+  // As LockCase.
+  bool claimOrUnlock() {
+    if (claim(applicant)) {
+      return true;
+    }
+    model::unlock(*lock_);
+    return false;
+  }
+  bool look() {
+    if (lock_ == nullptr) {
+      return false;
+    }
+    detail::TimePoint next;
+    isHeld = lock_->retry(applicant, detail::TimePoint(), next, ApplicantHost<true>()) == LockTry::Taken &&
+             claimOrUnlock();
+    return isHeld;
+  }
+  bool arrive() {
+    return lock_ == nullptr || isHeld ||
+           lock_->takeOrQueue(applicant, true, ArrivingHost()) == LockTry::Taken;
   }
   void lock() {
     holder = this;
@@ -118,7 +178,7 @@ struct Case {
   }
   bool tryAlone() {
     if (isOneSided()) {
-      return permits->tryTake();
+      return permits != nullptr ? permits->tryTake() : lock_->tryLock();
     }
     lock();
     const bool happens = act();
@@ -144,6 +204,8 @@ struct Case {
 
   Core* core = nullptr;
   Permits* permits = nullptr;
+  Lock* lock_ = nullptr;
+  bool isHeld = false;  // by look()
   bool sends = false;
   Transfer transfer;
   ChannelEnd end = ChannelEnd::Done;
@@ -164,9 +226,26 @@ struct Selector {
     cases[i].transfer.type = &kCells;
   }
   void set(size_t i, Permits& permits) { cases[i].permits = &permits; }
+  void set(size_t i, Lock& lock) {
+    cases[i].lock_ = &lock;
+    cases[i].applicant.owner = &applicant;
+  }
 
   // As Selection::run(). Returns: which case has happened, or 2 if the time was up.
-  size_t select(size_t first, bool isTimed = false) {
+  size_t select(size_t first, bool isTimed = false, bool looks = false) {
+    for (Choice& choice : choices) {
+      const size_t chosen = selectOnce(choice, first, isTimed, looks);
+      if (chosen != kAgain) {
+        return chosen;
+      }
+    }
+    check(false, "it does not begin anew without end");
+    return kAgain;
+  }
+
+  static constexpr size_t kAgain = 3;
+
+  size_t selectOnce(Choice& choice, size_t first, bool isTimed, bool looks) {
     detail::SelectCore<Case> core(pointers, 2, first);
     size_t chosen = core.tryEachAlone();
     if (chosen == core.kNone) {
@@ -178,17 +257,33 @@ struct Selector {
     const bool isTimeUp = isTimed && self.isTimeUp();
     const bool hasGivenUp = isTimeUp && choice.tryChoose(7);
     if (!isTimed || (isTimeUp && !hasGivenUp)) {
-      self.wait();
+      wait(looks);
     }
     core.unlink(hasGivenUp ? core.kNone : choice.get());
-    return hasGivenUp ? 2 : choice.get();
+    if (hasGivenUp) {
+      return 2;
+    }
+    return cases[choice.get()].arrive() ? choice.get() : kAgain;
+  }
+
+  void wait(bool looks) {
+    if (!looks) {
+      self.wait();
+      return;
+    }
+    while (self.isTimeUp()) {
+      if (cases[0].look() || cases[1].look()) {
+        return;
+      }
+    }
   }
 
   Case cases[2];
   Case* pointers[2] = {&cases[0], &cases[1]};
   Cell cells[2];
-  Choice choice;
+  Choice choices[8];
   Thread self;
+  Applicant applicant{self};
 };
 
 // Two that can send to each other, and receive from each other: they meet, and it is one of the two.
@@ -389,6 +484,111 @@ struct DestroySemaphore : rl::test_suite<DestroySemaphore, 2> {
   }
 };
 
+// A mutex that the checker sees used.
+struct Guarded {
+  void use() { data.set(data.get() + 1); }
+  void useAndUnlock() {
+    use();
+    unlock(lock);
+  }
+
+  Lock lock;
+  RelacySync::Var<int> data;
+};
+
+// As mutex::lock().
+struct Locker {
+  template <bool kLooksAgain>
+  void lock(Lock& lock) {
+    if (!lock.tryLock()) {
+      check(lock.lock(applicant, ApplicantHost<kLooksAgain>()), "it does not give up");
+    }
+  }
+
+  Thread self;
+  Applicant applicant{self};
+};
+
+// A mutex against a value, with one who holds it first and one who waits for it: each has it once, or the
+// value comes.
+template <bool kLooksAgain>
+struct LockAgainstValue : rl::test_suite<LockAgainstValue<kLooksAgain>, 4> {
+  Channel<0> channel;
+  Guarded guarded;
+  Selector selector;
+  Locker locker;
+  Party party;
+  size_t chosen = 9;
+  bool isSent = false;
+
+  void before() {
+    guarded.data.set(0);
+    check(guarded.lock.tryLock(), "a free mutex can be taken");
+  }
+  void thread(unsigned index) {
+    if (index == 0) {
+      selector.set(0, guarded.lock);
+      selector.set(1, false, channel.core, 0);
+      chosen = selector.select(1, false, kLooksAgain);
+      if (chosen == 0) {
+        guarded.useAndUnlock();
+      } else {
+        check(selector.cells[1].value.get() == 5, "the value came");
+      }
+    } else if (index == 1) {
+      isSent = party.send(channel.core, 5, true) == ChannelEnd::Done;
+    } else if (index == 2) {
+      locker.lock<kLooksAgain>(guarded.lock);
+      guarded.useAndUnlock();
+    } else {
+      guarded.useAndUnlock();
+    }
+  }
+  void after() {
+    check(isSent == (chosen == 1), "both or none");
+    check(guarded.lock.isIdle(), "the mutex is free at the end");
+    check(guarded.data.get() == (chosen == 0 ? 3 : 2), "each had it once");
+    check(channel.core.senders().isEmpty() && channel.core.receivers().isEmpty(), "nobody is left behind");
+    check(!selector.self.parker.tryPark() && !locker.self.parker.tryPark(), "no wake is left behind");
+  }
+};
+
+// Two select among two mutexes, in both orders, while two unlock these. The time of the first may be up.
+template <bool kIsTimed>
+struct TwoMutexes : rl::test_suite<TwoMutexes<kIsTimed>, 4> {
+  Guarded guarded[2];
+  Selector selectors[2];
+  int numLocked[2] = {0, 0};
+
+  void before() {
+    for (Guarded& each : guarded) {
+      each.data.set(0);
+      check(each.lock.tryLock(), "a free mutex can be taken");
+    }
+  }
+  void thread(unsigned index) {
+    if (index >= 2) {
+      guarded[index - 2].useAndUnlock();
+      return;
+    }
+    Selector& me = selectors[index];
+    me.set(0, guarded[index].lock);
+    me.set(1, guarded[1 - index].lock);
+    const size_t chosen = me.select(0, kIsTimed && index == 0);
+    if (chosen < 2) {
+      guarded[chosen == 0 ? index : 1 - index].useAndUnlock();
+      ++numLocked[index];
+    }
+  }
+  void after() {
+    check(guarded[0].lock.isIdle() && guarded[1].lock.isIdle(), "the mutexes are free at the end");
+    check(guarded[0].data.get() + guarded[1].data.get() == 2 + numLocked[0] + numLocked[1],
+          "each had one as often as it was told");
+    check(!selectors[0].self.parker.tryPark() && !selectors[1].self.parker.tryPark(),
+          "no wake is left behind");
+  }
+};
+
 }  // namespace
 }  // namespace weft::model
 
@@ -402,6 +602,10 @@ int main(int argc, char** argv) {
            explore<TwoSemaphores<false>>("two selects of two semaphores", 150'000) &&
            explore<TwoSemaphores<true>>("two selects of two semaphores, a timeout", 150'000) &&
            explore<PermitAgainstValue>("a permit against a value", 150'000) &&
-           explore<DestroySemaphore>("one destroys its semaphore", 50'000);
+           explore<DestroySemaphore>("one destroys its semaphore", 50'000) &&
+           explore<LockAgainstValue<false>>("a mutex against a value", 150'000) &&
+           explore<LockAgainstValue<true>>("a mutex against a value, those who wait look again", 150'000) &&
+           explore<TwoMutexes<false>>("two selects of two mutexes", 150'000) &&
+           explore<TwoMutexes<true>>("two selects of two mutexes, a timeout", 150'000);
   });
 }

@@ -460,5 +460,71 @@ TEST_F(MutexCoreTest, AWaiterDoesNotLookAgainEarlierWhereNoWakeIsOnTheWay) {
   EXPECT_EQ(unlock(), 0);
 }
 
+// Of a select, which waits for the mutex among other things.
+struct OneNode {
+  explicit OneNode(Waiter& owner) {
+    node.owner = &owner;
+    node.choice = &choice;
+    node.index = 1;
+  }
+
+  SelectChoice<> choice;
+  SelectNode<> node;
+};
+
+TEST_F(MutexCoreTest, IsOfferedToASelectWhoseTurnItIs) {
+  OneNode one(first);
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_EQ(core.takeOrQueue(one.node, false, Host{*this, {}}), LockTry::Waits);
+  EXPECT_EQ(unlock(), 1);
+  EXPECT_EQ(one.choice.get(), 1u);
+  EXPECT_FALSE(core.tryLock()) << "newcomers have to wait";
+  EXPECT_FALSE(tryTakeOffer());
+  EXPECT_EQ(core.takeOrQueue(one.node, true, Host{*this, {}, kNever, true}), LockTry::Taken);
+  EXPECT_FALSE(core.isOffered());
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, IsNotKeptForASelectThatDoesNotCome) {
+  OneNode one(first);
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_EQ(core.takeOrQueue(one.node, false, Host{*this, {}}), LockTry::Waits);
+  EXPECT_EQ(unlock(), 1);
+  now += kPatienceTicks * kTick;
+  EXPECT_TRUE(tryTakeOffer());
+  EXPECT_EQ(core.takeOrQueue(one.node, true, Host{*this, {}, kNever, true}), LockTry::GivenUp);
+  EXPECT_FALSE(one.node.isLinked);
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, TheNextIsWokenWhereASelectHasGoneElsewhere) {
+  OneNode one(first);
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_EQ(core.takeOrQueue(one.node, false, Host{*this, {}}), LockTry::Waits);
+  EXPECT_TRUE(one.choice.tryChoose(2));
+  EXPECT_TRUE(lock(second, {[&](TimePoint) {
+                     EXPECT_EQ(unlock(), 1);
+                     EXPECT_FALSE(core.isOffered());
+                     return kWoken;
+                   }}));
+  EXPECT_FALSE(one.node.isLinked);
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, IsOfferedToNobodyWhereOnlyASelectIsLeftThatHasGoneElsewhere) {
+  OneNode one(first);
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_FALSE(lock(second, {[&](TimePoint) {
+                      EXPECT_EQ(core.takeOrQueue(one.node, false, Host{*this, {}}), LockTry::Waits);
+                      passOver();
+                      now += kPatienceTicks * kTick;
+                      return kWoken;
+                    }},
+                    now));
+  EXPECT_TRUE(one.choice.tryChoose(2));
+  EXPECT_EQ(unlock(), 0);
+  EXPECT_FALSE(core.isLocked());
+}
+
 }  // namespace
 }  // namespace weft::inline v0_1::detail

@@ -67,6 +67,7 @@ using weft::NumberRange;
 using weft::onAcquire;
 using weft::Once;
 using weft::onDone;
+using weft::onLock;
 using weft::onReady;
 using weft::onReceive;
 using weft::onSend;

@@ -28,7 +28,7 @@ class SelectCase {
   SelectCase(const SelectCase&) = delete;
 
   const void* key() const { return primitive_; }
-  bool isOneSided() const { return kind_ == Kind::OneSided; }
+  bool isOneSided() const { return kind_ >= Kind::OneSided; }
   void lock();
   void unlock();
   void shareLock(SelectCase& other) { holder_ = &other; }
@@ -39,7 +39,6 @@ class SelectCase {
   bool takeOrLink();
   void unlinkAlone();
   void unlink();
-  ChannelEnd endAfterWake();
 
   // For an AnyCase: keeps the channel or event until letGo(), and the token in `token`.
   WEFT_EXPORT void keepAll(std::stop_token& token);
@@ -51,7 +50,7 @@ class SelectCase {
   SelectCase* nextInOrder = nullptr;
 
  protected:
-  enum class Kind : uint8_t { Send, Receive, Signal, Time, Stop, Otherwise, OneSided };
+  enum class Kind : uint8_t { Send, Receive, Signal, Time, Stop, Otherwise, OneSided, Active };
 
   // `value`: a sender's T, a receiver's std::optional<T>.
   WEFT_EXPORT SelectCase(Kind kind, ChannelState& channel, void* value);
@@ -74,6 +73,7 @@ class SelectCase {
 
   WaitList& waiters();
   bool isOfChannel() const { return kind_ <= Kind::Receive; }
+  ChannelEnd arrive();
 
   const Kind kind_;
   ChannelEnd end_ = ChannelEnd::Done;
@@ -102,14 +102,30 @@ class OneSidedCase : public SelectCase {
   virtual void unlink() = 0;
   // For an AnyCase: keeps what the case waits for, as long as the case exists.
   virtual void keep() = 0;
-  // A claimer has chosen the case, and no case is linked any more. For what the claimer cannot take.
-  // Returns: whether what the case stands for is taken; if not, the select begins anew.
-  virtual bool takeLate() { return true; }
+  // The case was chosen while the select waited, and all nodes are unlinked. Takes what the case stands for, if
+  // who has chosen it could not. Returns: whether it is taken; if not, the select begins anew.
+  virtual bool arrive() { return true; }
 
  protected:
-  OneSidedCase() : SelectCase(Kind::OneSided) {}
+  explicit OneSidedCase(Kind kind = Kind::OneSided) : SelectCase(kind) {}
   OneSidedCase(Erase erase, const OneSidedCase& from) : SelectCase(erase, from) {}
   ~OneSidedCase() = default;
+};
+
+// A one-sided case that takes part in the wait of its select.
+class ActiveCase : public OneSidedCase {
+ public:
+  // The select begins to wait, with all nodes linked.
+  virtual void begin() {}
+  // Called when the select begins to wait, and again at the time that the last call gave, perhaps earlier.
+  // Takes what the case stands for, if it can be had, and that claims the select. `next` is lowered to the
+  // time of the next call. Returns: whether it took it.
+  virtual bool look(TimePoint& next) = 0;
+
+ protected:
+  ActiveCase() : OneSidedCase(Kind::Active) {}
+  ActiveCase(Erase erase, const ActiveCase& from) : OneSidedCase(erase, from) {}
+  ~ActiveCase() = default;
 };
 
 // Waits for one of the cases. Returns: which one.

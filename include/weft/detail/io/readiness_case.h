@@ -26,7 +26,7 @@ class WEFT_EXPORT ReadinessCase : public OneSidedCase {
  public:
   bool tryTake() final;
   bool takeOrLink() final;
-  bool takeLate() final;
+  bool arrive() final;
   void unlink() final;
   void keep() final {}
 

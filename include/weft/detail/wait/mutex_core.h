@@ -11,6 +11,7 @@
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/wait/patience.h"
+#include "weft/detail/wait/select_node.h"
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
 
@@ -58,6 +59,10 @@ namespace weft::inline v0_1::detail {
 // stays out of the list, and the holder's unlock() wakes the next waiter. The stop's callback takes the
 // waiter out of the list, if it is there, and wakes it, which does not count as a wake. The waiter tests for
 // the stop with the list locked, before it queues. So one sees the other.
+//
+// A select() queues a node, which unlock() drops if the select has gone elsewhere. The select waits in the
+// lines of its other cases, too, and would lose its places there if it came in vain. So unlock() offers the
+// mutex to it. If it comes too late even so, it begins anew, at the end of the line.
 //
 // Rejected: handing the mutex over to a waiter that has waited for a millisecond, which then holds it even if
 // its thread is busy for seconds (MutexTest.IsNotKeptFromOthersByAWaiterThatCannotRun hangs); and waking
@@ -142,11 +147,10 @@ class MutexCore {
       }
     }
     word = word_.lock();
-    const bool offers = isDue(word, now);
+    bool offers = isDue(word, now);
     List woken;
-    if (!word_.list.isEmpty() && (offers || (word & kWoken) == 0)) {
-      word_.list.claimFront(woken);
-      numOnTheWay_.set(numOnTheWay_.get() + 1);
+    if (offers || (word & kWoken) == 0) {
+      offers = wakeFirst(woken) || (offers && numOnTheWay_.get() != 0);
     }
     if ((word & kTimed) == 0 || offerAt_.get() - now - 1 >= kPatienceTicks) {
       offerAt_.set(now + kPatienceTicks);
@@ -154,6 +158,46 @@ class MutexCore {
     releaseList(offers ? 0 : kHeld,
                 (offers ? kOffered | kWoken : 0) | (woken.isEmpty() ? 0 : kWoken | kTimed));
     return woken;
+  }
+
+  // A step of lock(), and of a select. Queues `self`, unless the mutex can be had or the waiter gives up. A
+  // newcomer whose time is up queues nevertheless, so that others of its thread get their turn.
+  // Returns: Taken, Waits or GivenUp.
+  template <class Waiter, class Host>
+  LockTry takeOrQueue(Waiter& self, bool wasWoken, const Host& host) {
+    word_.lock();
+    numOnTheWay_.set(numOnTheWay_.get() - (wasWoken ? 1 : 0));
+    LockTry result = LockTry::Taken;
+    if (!take(wasWoken, host)) {
+      const bool givesUp = host.isStopped() || (wasWoken && detail::isTimeUp(host));
+      result = givesUp ? LockTry::GivenUp : LockTry::Waits;
+      if (!givesUp) {
+        wasWoken ? word_.list.pushFront(self) : word_.list.pushBack(self);
+      }
+    }
+    releaseList(wasWoken ? kWoken : 0, 0);
+    return result;
+  }
+
+  // A step of lock(), and of a select. After the time limit of `self`, which has waited since `began`. `next`
+  // gets the next limit: at the latest when a woken waiter has no time left to come, and at the host's limit.
+  template <class Waiter, class Host>
+  LockTry retry(Waiter& self, TimePoint began, TimePoint& next, const Host& host) {
+    const uint32_t word = word_.lock();
+    LockTry result = LockTry::Claimed;
+    if (self.isLinked) {
+      const TimePoint now = host.now();
+      const uint32_t ticks = detail::patienceTicks(now);
+      const bool waits = isExpected(word, ticks), isLast = now >= host.limit();
+      const bool isTaken = waits ? isLast && take(false, host) : take(true, host);
+      result = isTaken ? LockTry::Taken : isLast ? LockTry::GivenUp : LockTry::Waits;
+      if (result != LockTry::Waits) {
+        word_.list.remove(self);
+      }
+      next = detail::nextTry(now, began, host.limit(), waits, kPatienceTicks - (offerAt_.get() - ticks));
+    }
+    releaseList(0, 0);
+    return result;
   }
 
  private:
@@ -177,6 +221,20 @@ class MutexCore {
            (word & (kWoken | Word::kWaiters)) != Word::kWaiters;
   }
 
+  // Within a section. Claims the first waiter that is no select which has gone elsewhere, if there is one.
+  // Returns: whether it is a select.
+  bool wakeFirst(List& woken) {
+    while (auto* const first = word_.list.popFront()) {
+      if (claim(*first)) {
+        auto& owner = ownerOf(*first);
+        woken.pushClaimed(owner);
+        numOnTheWay_.set(numOnTheWay_.get() + 1);
+        return static_cast<const void*>(&owner) != first;
+      }
+    }
+    return false;
+  }
+
   static bool mayTake(uint32_t word, bool wasWoken) {
     return (word & kHeld) == 0 || (wasWoken && (word & kOffered) != 0);
   }
@@ -194,45 +252,6 @@ class MutexCore {
       }
     }
     return false;
-  }
-
-  // Queues `self`, unless the mutex can be had or the waiter gives up. A newcomer whose time is up queues
-  // nevertheless, so that others of its thread get their turn. Returns: Taken, Waits or GivenUp.
-  template <class Waiter, class Host>
-  LockTry takeOrQueue(Waiter& self, bool wasWoken, const Host& host) {
-    word_.lock();
-    numOnTheWay_.set(numOnTheWay_.get() - (wasWoken ? 1 : 0));
-    LockTry result = LockTry::Taken;
-    if (!take(wasWoken, host)) {
-      const bool givesUp = host.isStopped() || (wasWoken && detail::isTimeUp(host));
-      result = givesUp ? LockTry::GivenUp : LockTry::Waits;
-      if (!givesUp) {
-        wasWoken ? word_.list.pushFront(self) : word_.list.pushBack(self);
-      }
-    }
-    releaseList(wasWoken ? kWoken : 0, 0);
-    return result;
-  }
-
-  // After the time limit of `self`, which has waited since `began`. `next` gets the next limit: at the latest
-  // when a woken waiter has no time left to come, and at the host's limit.
-  template <class Waiter, class Host>
-  LockTry retry(Waiter& self, TimePoint began, TimePoint& next, const Host& host) {
-    const uint32_t word = word_.lock();
-    LockTry result = LockTry::Claimed;
-    if (self.isLinked) {
-      const TimePoint now = host.now();
-      const uint32_t ticks = detail::patienceTicks(now);
-      const bool waits = isExpected(word, ticks), isLast = now >= host.limit();
-      const bool isTaken = waits ? isLast && take(false, host) : take(true, host);
-      result = isTaken ? LockTry::Taken : isLast ? LockTry::GivenUp : LockTry::Waits;
-      if (result != LockTry::Waits) {
-        word_.list.remove(self);
-      }
-      next = detail::nextTry(now, began, host.limit(), waits, kPatienceTicks - (offerAt_.get() - ticks));
-    }
-    releaseList(0, 0);
-    return result;
   }
 
   // Takes a mutex that is free, or, for a waiter, offered. Returns: whether it did.
