@@ -20,6 +20,7 @@
 #include "weft/executor.h"
 #include "weft/fair/bridge.h"
 #include "weft/fair/coro.h"
+#include "weft/fair/on_ready.h"
 #include "weft/fair/task.h"
 #include "weft/fair/task_scheduler.h"
 #include "weft/fiber.h"

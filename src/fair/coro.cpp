@@ -5,6 +5,7 @@
 
 #include "fair/core.h"
 #include "weft/debug.h"
+#include "weft/detail/wait/select_node.h"
 #include "weft/fair/coro.h"
 
 namespace weft::inline v0_1::fair {
@@ -101,15 +102,25 @@ void CoroTask::end() {
   detail::WaitList woken;
   lock_.lock();
   hasEnded_ = true;
-  woken.claimAll(waiters_);
+  while (detail::Waiter* const first = waiters_.popFront()) {
+    if (detail::claim(*first)) {
+      woken.pushClaimed(detail::ownerOf(*first));
+    }
+  }
   lock_.unlock();
   detail::wakeAll(woken);
 }
 
-bool CoroTask::waitUntil(detail::TimePoint deadline) {
+void CoroTask::assertNotInBody(const char* function) const {
   const detail::FairWorker* worker = detail::currentFairWorker;
-  WEFT_ASSERT(worker == nullptr || worker->current != this,
-              "fair::CoroTask::wait() was called by the body of the task, and would wait for itself.");
+  WEFT_ASSERT(
+      worker == nullptr || worker->current != this,
+      "%s was called by the body of the fair::CoroTask that it waits for, which would wait for itself.",
+      function);
+}
+
+bool CoroTask::waitUntil(detail::TimePoint deadline) {
+  assertNotInBody("fair::CoroTask::wait()");
   return detail::blockUnless([this] { return hasEnded_; }, lock_, waiters_, deadline,
                              "the end of a fair::CoroTask", this);
 }

@@ -22,6 +22,7 @@ inline const Own own;
 #include <weft/conditionvariable.h>
 #include <weft/dag.h>
 #include <weft/fair/coro.h>
+#include <weft/fair/on_ready.h>
 #include <weft/fair/task.h>
 #include <weft/fair/task_scheduler.h>
 #include <weft/fiberlocal.h>
@@ -291,6 +292,12 @@ check("${next}, [](int) {}));" "onNext.signals, handler.: the handler takes the 
 check("${next}, [](weft::io::SignalInfo) {}), weft::io::onNext(signals), weft::io::onNext(signals, [] {}));" OK)
 check("weft::select(weft::io::onNext(weft::io::Signals()));" "refers to the Signals, which must live until select.. has returned")
 check("const weft::io::Signals signals; weft::select(weft::io::onNext(signals));" "the first argument is a weft::io::Signals, not const")
+check("weft::fair::Task task; weft::select(weft::onReady(task));" "only a fair::CoroTask knows when it ends")
+set(coroutine "auto body = []() -> weft::fair::Coro<> { co_return; }; weft::fair::CoroTask task(body())")
+check("${coroutine}; weft::select(weft::onReady(std::move(task)));" "refers to the task, which must live until select.. has returned")
+check("${coroutine}; weft::select(weft::onReady(std::as_const(task)));" "a variable that is not const")
+check("${coroutine}; weft::select(weft::onReady(task, [](int) {}));" "the handler takes the task by reference, or nothing")
+check("${coroutine}; weft::select(weft::onReady(task, [](auto& it) { it.wait(); }), weft::onReady(task));" OK)
 set(asked "the test is called as bool.Handle&., which returns whether the request is done")
 check("weft::PollSource<int> source([](std::string) { return true; });" "${asked}")
 check("weft::PollSource<int> source([](int&) {});" "${asked}")

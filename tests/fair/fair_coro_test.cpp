@@ -408,7 +408,7 @@ TEST_F(FairCoroDeathTest, TheBodyWaitsForItsOwnEnd) {
                  task->wait();
                  co_return;
                }),
-               "wait\\(\\) was called by the body of the task");
+               "wait\\(\\) was called by the body of the fair::CoroTask");
 }
 
 TEST_F(FairCoroDeathTest, DestroyedWhilePosted) {

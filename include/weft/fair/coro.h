@@ -19,6 +19,10 @@
 #include "weft/fair/task.h"
 #include "weft/fair/task_scheduler.h"
 
+namespace weft::inline v0_1::detail {
+class CoroCase;
+}
+
 namespace weft::inline v0_1::fair {
 
 // A coroutine of weft::fair, with a result of type T: the body of a CoroTask, or what another Coro awaits.
@@ -150,12 +154,15 @@ class WEFT_EXPORT CoroTask : public Task {
   static void postOwned(TaskScheduler& scheduler, Coro<> body);
 
  private:
+  friend class detail::CoroCase;
+
   static void step(FairTask& task);
   bool runBody();
   void end();
   static void runOwned(FairTask& task);
   static void destroyOwned(FairTask& task);
   bool waitUntil(detail::TimePoint deadline);
+  void assertNotInBody(const char* function) const;
   static void assertNotPosted(bool isNotPosted);
 
   detail::CoroStack stack_;
