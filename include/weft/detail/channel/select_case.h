@@ -102,8 +102,8 @@ class OneSidedCase : public SelectCase {
   virtual void unlink() = 0;
   // For an AnyCase: keeps what the case waits for, as long as the case exists.
   virtual void keep() = 0;
-  // The case was chosen while the select waited, and all nodes are unlinked. Takes what the case stands for, if
-  // who has chosen it could not. Returns: whether it is taken; if not, the select begins anew.
+  // The case was chosen while the select waited, and all nodes are unlinked. Takes what the case stands for,
+  // if who has chosen it could not. Returns: whether it is taken; if not, the select begins anew.
   virtual bool arrive() { return true; }
 
  protected:
