@@ -16,7 +16,7 @@ import sys
 
 DETAIL = ["port", "base", "queue", "park", "wait", "channel", "future", "forkjoin", "parallel", "container", "fair", "asio", "io"]
 SCHEDULER = ["policy", "fibers", "queues", "report", "trace", "worker", "core"]
-SRC = ["os", "inspect", *("scheduler/" + room for room in SCHEDULER), "sync", "async", "fair", "io", "tools"]
+SRC = ["os", "inspect", *("scheduler/" + room for room in SCHEDULER), "sync", "async", "fair", "io", "mpi", "tools"]
 LAYERS = ["include/weft/detail/" + folder for folder in DETAIL] + ["src/" + folder for folder in SRC]
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 

@@ -28,7 +28,7 @@ if(weft_before_each)
 endif()
 
 file(GLOB unitTests CONFIGURE_DEPENDS *_test.cpp */*_test.cpp)
-list(FILTER unitTests EXCLUDE REGEX "/asio/[a-z_]+\\.cpp$")
+list(FILTER unitTests EXCLUDE REGEX "/(asio|mpi)/[a-z_]+\\.cpp$")
 if(NOT WEFT_IO)
   list(FILTER unitTests EXCLUDE REGEX "/io/[a-z_]+\\.cpp$")
 elseif(NOT WEFT_IO_URING)

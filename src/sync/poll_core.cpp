@@ -57,8 +57,10 @@ PollCore::~PollCore() {
   hub_.remove(*this);
 }
 
+bool PollCore::mayBeUsedHere() const { return only_ == nullptr || only_ == Worker::current(); }
+
 void PollCore::assertMayBeCalled() const {
-  WEFT_ASSERT(only_ == nullptr || only_ == Worker::current(),
+  WEFT_ASSERT(mayBeUsedHere(),
               "the poll source \"%s\" was used on another thread than the one that tests it. "
               "Use it in tasks of that thread: Scheduler::enqueueOn().",
               name());

@@ -53,6 +53,8 @@ class PollCore {
 
   WEFT_EXPORT size_t numInFlight() { return list_.size(); }
   Scheduler& scheduler() const { return scheduler_; }
+  // Returns: whether the caller may use it: false on other threads than the one that it is for.
+  WEFT_EXPORT bool mayBeUsedHere() const;
 
   // For a select(). Tests the request `handle`, unless somebody tests just now. Returns: whether it is done.
   WEFT_EXPORT bool isDoneAtOnce(void* handle);

@@ -1,0 +1,203 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mpi/engine.h"
+
+#include <array>
+#include <cstddef>
+
+#include "weft/debug.h"
+#include "weft/mpi/error.h"
+#include "weft/scheduler.h"
+#include "weft/task.h"
+
+namespace weft::inline v0_1::detail {
+namespace {
+
+std::atomic<MpiEngine*> theEngine{nullptr};
+
+// One request, which may be persistent and not started: MPI_Testsome(3) would pass that over.
+bool testOne(MpiWait& wait) {
+  int isDone = 0;
+  wait.result = MPI_Test(wait.requests.data(), &isDone, &wait.status);
+  return isDone != 0 || wait.result != MPI_SUCCESS;
+}
+
+bool testAll(MpiWait& wait) {
+  int areDone = 0;
+  const int code = MPI_Testall(static_cast<int>(wait.requests.size()), wait.requests.data(), &areDone,
+                               wait.statuses.data());
+  if (code != MPI_ERR_IN_STATUS) {
+    wait.result = code != MPI_SUCCESS ? code : wait.result;
+    return areDone != 0 || code != MPI_SUCCESS;
+  }
+  // Some have failed, and the others may be under way still.
+  bool isAnyPending = false;
+  for (const MPI_Status& status : wait.statuses) {
+    isAnyPending = isAnyPending || status.MPI_ERROR == MPI_ERR_PENDING;
+    if (wait.result == MPI_SUCCESS && status.MPI_ERROR != MPI_ERR_PENDING) {
+      wait.result = status.MPI_ERROR;
+    }
+  }
+  return !isAnyPending;
+}
+
+bool testAny(MpiWait& wait) {
+  int isDone = 0;
+  wait.result = MPI_Testany(static_cast<int>(wait.requests.size()), wait.requests.data(), &wait.index,
+                            &isDone, &wait.status);
+  return isDone != 0 || wait.result != MPI_SUCCESS;
+}
+
+bool probe(MpiWait& wait) {
+  int isThere = 0;
+  wait.result = wait.kind == MpiWait::Kind::Probe
+                    ? MPI_Iprobe(wait.source, wait.tag, wait.comm, &isThere, &wait.status)
+                    : MPI_Improbe(wait.source, wait.tag, wait.comm, &isThere, &wait.message, &wait.status);
+  return isThere != 0 || wait.result != MPI_SUCCESS;
+}
+
+// Tests a batch. One call of MPI tests the single requests: each call makes MPI look for messages, which costs
+// more than a request. (The arrays do not lie in a frame, as a fiber's stack may be small.)
+class Tester {
+ public:
+  void operator()(PollBatch<MpiWait>& batch) {
+    count_ = 0;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      MpiWait& wait = batch[i];
+      if (wait.kind == MpiWait::Kind::One && std::exchange(wait.wasTested, true)) {
+        add(wait, i);
+      } else if (wait.test()) {
+        batch.setDone(i);
+      }
+    }
+    testSingles(batch);
+  }
+
+ private:
+  void add(MpiWait& wait, size_t index) {
+    requests_[count_] = wait.requests[0];
+    indices_[count_++] = index;
+  }
+  void testSingles(PollBatch<MpiWait>& batch) {
+    if (count_ == 0) {
+      return;
+    }
+    int numDone = 0;
+    const int code =
+        MPI_Testsome(static_cast<int>(count_), requests_.data(), &numDone, done_.data(), statuses_.data());
+    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
+      testEach(batch);
+      return;
+    }
+    for (int i = 0; i < numDone; ++i) {
+      const auto number = static_cast<size_t>(done_[static_cast<size_t>(i)]);
+      MpiWait& wait = batch[indices_[number]];
+      wait.requests[0] = requests_[number];
+      wait.status = statuses_[static_cast<size_t>(i)];
+      wait.result = code == MPI_ERR_IN_STATUS ? wait.status.MPI_ERROR : MPI_SUCCESS;
+      batch.setDone(indices_[number]);
+    }
+  }
+
+  // One of them is none of MPI's.
+  void testEach(PollBatch<MpiWait>& batch) {
+    for (size_t i = 0; i < count_; ++i) {
+      if (testOne(batch[indices_[i]])) {
+        batch.setDone(indices_[i]);
+      }
+    }
+  }
+
+  size_t count_ = 0;
+  std::array<MPI_Request, kMostPolled> requests_;
+  std::array<size_t, kMostPolled> indices_;
+  std::array<int, kMostPolled> done_;
+  std::array<MPI_Status, kMostPolled> statuses_;
+};
+
+}  // namespace
+
+bool MpiWait::test() {
+  switch (kind) {
+    case Kind::One:
+      return testOne(*this);
+    case Kind::All:
+      return testAll(*this);
+    case Kind::Any:
+      return testAny(*this);
+    case Kind::Probe:
+    case Kind::MatchedProbe:
+      break;
+  }
+  return probe(*this);
+}
+
+MpiEngine::MpiEngine(mpi::ThreadLevel level, bool finalizes)
+    : level_(level),
+      finalizes_(finalizes),
+      world_(MPI_COMM_WORLD),
+      self_(MPI_COMM_SELF),
+      source_(Tester(), {.name = "MPI", .isOnThisThreadOnly = level != mpi::ThreadLevel::Multiple}),
+      calls_(64) {
+  MpiEngine* none = nullptr;
+  WEFT_ASSERT(theEngine.compare_exchange_strong(none, this),
+              "there is an mpi::Environment already. A process has one.");
+  if (level != mpi::ThreadLevel::Multiple) {
+    schedule(Task([this] { serve(); }, Task::Flags::SameThread));
+  } else {
+    hasServed_.signal();
+  }
+}
+
+MpiEngine::~MpiEngine() {
+  const size_t left = source_.numInFlight();
+  WEFT_ASSERT(left == 0,
+              "the mpi::Environment was destroyed while %zu fibers wait for MPI. Let them end before.", left);
+  calls_.close();
+  hasServed_.wait();
+  theEngine.store(nullptr);
+  if (finalizes_) {
+    MPI_Finalize();
+  }
+}
+
+MpiEngine& MpiEngine::current(const char* what) {
+  MpiEngine* const engine = theEngine.load();
+  if (engine == nullptr) [[unlikely]] {
+    int isFinalized = 0;
+    MPI_Finalized(&isFinalized);
+    WEFT_ASSERT(isFinalized == 0, "%s was called after MPI_Finalize(), or after the mpi::Environment's end.",
+                what);
+    WEFT_FATAL("%s was called without an mpi::Environment. Make one in main(), after the scheduler.", what);
+  }
+  return *engine;
+}
+
+bool MpiEngine::mayCall() { return PollAccess::coreOf(source_).mayBeUsedHere(); }
+
+int MpiEngine::callElsewhere(Call& call) {
+  calls_.send(&call);
+  call.done.wait();
+  return call.result;
+}
+
+// Each call is a task, as it may wait.
+void MpiEngine::serve() {
+  for (Call* const call : calls_) {
+    schedule(Task(
+        [call] {
+          const Event done = call->done;
+          call->result = call->function(call->object);
+          done.signal();
+        },
+        Task::Flags::SameThread));
+  }
+  hasServed_.signal();
+}
+
+bool MpiEngine::wait(MpiWait& wait, const mpi::Limit& limit) {
+  return source_.wait_until(wait, limit.deadline, limit.token);
+}
+
+}  // namespace weft::inline v0_1::detail

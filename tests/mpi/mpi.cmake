@@ -1,0 +1,28 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# The tests of weft::mpi: one program, which runs as 1, 2, 4 and 8 ranks. All ranks run all tests, in one order. The target `mpi` builds
+# what belongs to MPI.
+add_custom_target(mpi)
+
+file(GLOB mpiTests CONFIGURE_DEPENDS mpi/*_test.cpp)
+list(FILTER mpiTests EXCLUDE REGEX "/mpi_misuse_test\\.cpp$")
+add_executable(mpi_tests mpi/main.cpp mpi/one_caller.cpp ${mpiTests})
+target_link_libraries(mpi_tests PRIVATE weft_mpi weft_own GTest::gtest)
+target_include_directories(mpi_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+add_dependencies(mpi mpi_tests)
+
+# weft_add_mpi_test(name ranks target argument...): `ranks` processes of a program. More of them than processors is no mistake here, and
+# the administrator of a container may run them.
+function(weft_add_mpi_test name ranks target)
+  add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${target}> ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 PROCESSORS 2 LABELS mpi ENVIRONMENT
+    "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=1")
+endfunction()
+
+foreach(ranks IN ITEMS 1 2 4 8)
+  weft_add_mpi_test(mpi_${ranks}_ranks ${ranks} mpi_tests)
+endforeach()
+foreach(level IN ITEMS serialized funneled)
+  weft_add_mpi_test(mpi_${level} 2 mpi_tests --level=${level})
+endforeach()
