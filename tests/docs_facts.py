@@ -143,7 +143,7 @@ PLACEHOLDERS = set("address args body buffer c cases capacity d data endpoint ev
                    "futures g init map n out parents path port pred range service stages statement t "
                    "task time token tokens v worker host listener lock scheduler".split())
 UNLISTED = {name + ".h" for name in (
-    "asio", "containers", "debug", "export", "fiberhooks", "histogram", "memory", "sanitizers", "signal",
+    "asio", "containers", "debug", "export", "fiberhooks", "histogram", "memory", "mpi", "sanitizers", "signal",
     "thread", "tracy", "tsa", "version", "waithandler", "weft")}
 
 

@@ -26,7 +26,7 @@ CONTENTS = {
               "docs/coming_from", "docs/faq", "docs/debugging", "docs/tracing", "docs/weft_tool", "docs/install", "docs/limits"],
     "Reference": ["docs/reference/index", "docs/headers", "docs/glossary"],
     "Concepts": ["docs/scheduler", "docs/waiting", "docs/channels", "docs/forkjoin", "docs/parallel",
-                 "docs/futures", "docs/fair", "docs/io", "docs/asio", "docs/poll_sources", "docs/stacks", "docs/topology", "docs/shared_libraries",
+                 "docs/futures", "docs/fair", "docs/io", "docs/asio", "docs/poll_sources", "docs/mpi", "docs/stacks", "docs/topology", "docs/shared_libraries",
                  "docs/marl_compatibility"],
     "Trust": ["docs/performance", "docs/reliability", "docs/security", "docs/CHANGELOG"],
     "Inside": ["docs/architecture", "docs/porting", "docs/weak_memory", "docs/CONTRIBUTING", "docs/releasing",

@@ -142,7 +142,7 @@ def page(header, found, places):
 def index(pages):
     """Yields the lines of the page that lists the others."""
     yield from ["# Reference", "", "Every public name, by header. `weft/weft.h` includes all but "
-                "`weft/asio.h`, `weft/io.h` and `weft/defer.h`.", "", "| header | names |", "|---|---|"]
+                "`weft/asio.h`, `weft/io.h`, `weft/mpi.h` and `weft/defer.h`.", "", "| header | names |", "|---|---|"]
     for header, found in pages:
         names = dict.fromkeys("`%s`" % (entry.space + name) for entry in found for name in entry.names())
         yield "| [%s](%s.md) | %s |" % (header.name, header.page, ", ".join(names))

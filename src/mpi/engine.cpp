@@ -14,6 +14,7 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
+// acquire, release: who finds an engine sees it made.
 std::atomic<MpiEngine*> theEngine{nullptr};
 
 // One request, which may be persistent and not started: MPI_Testsome(3) would pass that over.
@@ -141,7 +142,7 @@ MpiEngine::MpiEngine(mpi::ThreadLevel level, bool finalizes)
       source_(Tester(), {.name = "MPI", .isOnThisThreadOnly = level != mpi::ThreadLevel::Multiple}),
       calls_(64) {
   MpiEngine* none = nullptr;
-  WEFT_ASSERT(theEngine.compare_exchange_strong(none, this),
+  WEFT_ASSERT(theEngine.compare_exchange_strong(none, this, std::memory_order_acq_rel),
               "there is an mpi::Environment already. A process has one.");
   if (level != mpi::ThreadLevel::Multiple) {
     schedule(Task([this] { serve(); }, Task::Flags::SameThread));
@@ -156,14 +157,14 @@ MpiEngine::~MpiEngine() {
               "the mpi::Environment was destroyed while %zu fibers wait for MPI. Let them end before.", left);
   calls_.close();
   hasServed_.wait();
-  theEngine.store(nullptr);
+  theEngine.store(nullptr, std::memory_order_release);
   if (finalizes_) {
     MPI_Finalize();
   }
 }
 
 MpiEngine& MpiEngine::current(const char* what) {
-  MpiEngine* const engine = theEngine.load();
+  MpiEngine* const engine = theEngine.load(std::memory_order_acquire);
   if (engine == nullptr) [[unlikely]] {
     int isFinalized = 0;
     MPI_Finalized(&isFinalized);

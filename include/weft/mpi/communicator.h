@@ -25,7 +25,7 @@ class Message;
 //   const weft::mpi::Communicator& world = weft::mpi::world();
 //   const int right = (world.rank() + 1) % world.size();
 //   const int left = (world.rank() + world.size() - 1) % world.size();
-//   std::vector<double> mine(100), theirs(100);
+//   std::vector<double> mine(100, 1), theirs(100);
 //   world.sendrecv(mine, right, theirs, left);
 //   double sum = 0;
 //   world.allreduce(theirs.front(), sum, MPI_SUM);

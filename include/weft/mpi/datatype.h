@@ -15,12 +15,12 @@
 
 namespace weft::inline v0_1::mpi {
 
-// Owns a derived datatype of MPI, which may be used at once.
+// Owns a derived datatype of MPI, which may be used at once. Of struct Particle { double place[3]; int kind; }:
 //
-//   struct Particle { double place[3]; int kind; };
 //   const weft::mpi::Datatype particle = weft::mpi::Datatype::structure(
-//       sizeof(Particle), {{offsetof(Particle, place), 3, MPI_DOUBLE}, {offsetof(Particle, kind), 1, MPI_INT}});
-//   world.send({particles.data(), particles.size(), particle.get()}, 1);
+//       sizeof(Particle),
+//       {{offsetof(Particle, place), 3, MPI_DOUBLE}, {offsetof(Particle, kind), 1, MPI_INT}});
+//   weft::mpi::Request sent = world.isend({particles.data(), particles.size(), particle.get()}, right);
 // Errors: Error, where MPI refuses.
 class Datatype {
  public:

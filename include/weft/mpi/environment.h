@@ -36,8 +36,6 @@ enum class ThreadLevel : uint8_t {
 //     weft::Scheduler::Binding bound(scheduler);
 //     const weft::mpi::Environment mpi(argc, argv);
 //     const weft::mpi::Communicator& world = weft::mpi::world();
-//     ...
-//   }
 // Initialises MPI, unless the program has done so, and finalises it then. Errors of MPI_COMM_WORLD and
 // MPI_COMM_SELF are returned from now on (MPI_ERRORS_RETURN): weft::mpi makes exceptions of them. The workers
 // of the scheduler ask MPI while a fiber waits: see weft/pollsource.h.

@@ -19,11 +19,9 @@ WEFT_EXPORT const std::error_category& category() noexcept;
 // An operation of MPI has failed. what() has the name of its function and MPI's text, code() MPI's code.
 //
 //   try {
-//     world.recv(values, 1);
+//     world.recv(values, 0);
 //   } catch (const weft::mpi::Error& error) {
-//     if (error.errorClass() == MPI_ERR_TRUNCATE) {
-//       std::puts("the message has more values than there is room for");
-//     }
+//     isTooLarge = error.errorClass() == MPI_ERR_TRUNCATE;
 //   }
 class WEFT_EXPORT Error : public std::system_error {
  public:

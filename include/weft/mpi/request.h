@@ -73,9 +73,9 @@ class Limit {
 
 // Owns a request of MPI: an operation that is under way, such as Communicator::isend() starts.
 //
-//   weft::mpi::Request left = world.irecv(column, rank - 1);
+//   weft::mpi::Request received = world.irecv(column, left);
 //   work();
-//   const weft::mpi::Status status = left.wait();
+//   const weft::mpi::Status status = received.wait();
 // A persistent one, such as Communicator::sendInit() makes, is started by start(), again after each wait.
 // One fiber or thread waits for it at a time, and once for each operation: otherwise a message ends the
 // program.
