@@ -26,3 +26,12 @@ endforeach()
 foreach(level IN ITEMS serialized funneled)
   weft_add_mpi_test(mpi_${level} 2 mpi_tests --level=${level})
 endforeach()
+
+# Each rank needs two rows at least: a plate of eight, and one whose rows the ranks do not share evenly.
+if(TARGET mpi_examples)
+  add_dependencies(mpi mpi_examples)
+  foreach(ranks IN ITEMS 1 2 4)
+    weft_add_mpi_test(mpi_heat_${ranks}_ranks ${ranks} mpi_heat --check 65 51 12)
+  endforeach()
+  weft_add_mpi_test(mpi_heat_two_rows 4 mpi_heat --check 16 8 12)
+endif()
