@@ -627,6 +627,18 @@ def bimodal_bars():
                       time("weft", "limited", workers), time("tbb", "yield", workers))
 
 
+def mpi_bars():
+    rivals = (("polling", 1, "MPI_Isend and a test after each sixteen rows"), ("openmp", 2, "OpenMP beside MPI_Sendrecv"))
+    time = {metric: figures_of("mpi", metric) for metric in ("step_ms", "tenth_ms", "most_ms")}
+    yield Bar("a step whose messages take 500 us, by one with a tenth of that, whose messages take no time",
+              time["step_ms"]("weft", "heat"), time["tenth_ms"]("weft", "heat"), 1)
+    for library, workers, name in rivals:
+        yield Bar("the same by %s" % name,
+                  time["step_ms"](library, "heat", workers), time["tenth_ms"](library, "heat", workers))
+    yield Bar("the method: MPI_Sendrecv hides none, so that nine tenths of the 500 us show in a step, at least",
+              time["most_ms"]("blocking", "heat"), time["step_ms"]("blocking", "heat"), 1)
+
+
 def ranking_bars():
     time = figures_of("ranking", "ms")
     for workload in ("fib", "skynet", "nqueens", "matmul"):
@@ -659,7 +671,7 @@ def marl_bars():
 GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, loop_bars, sort_bars, blocked_bars,
           mutex_bars, machine_bars, poll_source_bars, ticket_bars, blocking_call_bars, dag_bars, pool_bars,
           parallelize_bars, async_bars, fair_bars, request_bars, echo_bars, files_bars, http_bars, work_bars,
-          tree_bars, gzip_bars, bimodal_bars, marl_bars, ranking_bars)
+          tree_bars, gzip_bars, bimodal_bars, mpi_bars, marl_bars, ranking_bars)
 BARS = [bar for group in GROUPS for bar in group()]
 
 # {case: the metrics that bars need of it}
