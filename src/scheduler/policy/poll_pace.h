@@ -18,7 +18,8 @@ namespace weft::inline v0_1::detail {
 // a request was started, or was found done. So a request that takes 80 us is found 10 us late at most, and
 // the number of rounds grows with the logarithm of the time that nothing happens. A round comes after a
 // millisecond at the latest, since some sources, like MPI, go on only while they are tested. Where it takes
-// long it comes later, so that testing takes a 32nd of a processor.
+// long it comes later, so that testing takes a 32nd of a processor. The fastest round since something
+// happened tells how long one takes: others may have lost the processor to other threads for milliseconds.
 //
 // A window, which is tested without a look at anything else, has as many requests as take some microseconds.
 class PollPace {
@@ -38,12 +39,14 @@ class PollPace {
     tested_ += count;
     if (hasHappened) {
       happened_ = began;
+      leastCost_ = Nanoseconds::max();
     }
     if (tested_ < size) {
       return ended;
     }
+    leastCost_ = std::min(leastCost_, cost_);
     const Nanoseconds quiet = ended - happened_;
-    const Nanoseconds least = quiet > kPart * kMostGap ? cost_ * kShare : Nanoseconds();
+    const Nanoseconds least = quiet > kPart * kMostGap ? leastCost_ * kShare : Nanoseconds();
     tested_ = 0;
     cost_ = {};
     return ended + std::max(gap(quiet), least);
@@ -71,8 +74,9 @@ class PollPace {
   }
 
   size_t window_ = 32;
-  size_t tested_ = 0;   // in this round
-  Nanoseconds cost_{};  // of this round
+  size_t tested_ = 0;                           // in this round
+  Nanoseconds cost_{};                          // of this round
+  Nanoseconds leastCost_ = Nanoseconds::max();  // of the rounds since something happened
   TimePoint happened_{};
 };
 
