@@ -14,7 +14,6 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// acquire, release: who finds an engine sees it made.
 std::atomic<MpiEngine*> theEngine{nullptr};
 
 // One request, which may be persistent and not started: MPI_Testsome(3) would pass that over.
@@ -58,8 +57,8 @@ bool probe(MpiWait& wait) {
   return isThere != 0 || wait.result != MPI_SUCCESS;
 }
 
-// Tests a batch. One call of MPI tests the single requests: each call makes MPI look for messages, which costs
-// more than a request. (The arrays do not lie in a frame, as a fiber's stack may be small.)
+// Tests a batch. One call of MPI tests the single requests: each call makes MPI look for messages, which
+// costs more than a request. (The arrays do not lie in a frame, as a fiber's stack may be small.)
 class Tester {
  public:
   void operator()(PollBatch<MpiWait>& batch) {
@@ -142,6 +141,7 @@ MpiEngine::MpiEngine(mpi::ThreadLevel level, bool finalizes)
       source_(Tester(), {.name = "MPI", .isOnThisThreadOnly = level != mpi::ThreadLevel::Multiple}),
       calls_(64) {
   MpiEngine* none = nullptr;
+  // (1) release: the engine is made; pairs with (3). acquire: the one before is gone; pairs with (2).
   WEFT_ASSERT(theEngine.compare_exchange_strong(none, this, std::memory_order_acq_rel),
               "there is an mpi::Environment already. A process has one.");
   if (level != mpi::ThreadLevel::Multiple) {
@@ -157,6 +157,7 @@ MpiEngine::~MpiEngine() {
               "the mpi::Environment was destroyed while %zu fibers wait for MPI. Let them end before.", left);
   calls_.close();
   hasServed_.wait();
+  // (2) release: pairs with (1).
   theEngine.store(nullptr, std::memory_order_release);
   if (finalizes_) {
     MPI_Finalize();
@@ -164,6 +165,7 @@ MpiEngine::~MpiEngine() {
 }
 
 MpiEngine& MpiEngine::current(const char* what) {
+  // (3) acquire: pairs with (1).
   MpiEngine* const engine = theEngine.load(std::memory_order_acquire);
   if (engine == nullptr) [[unlikely]] {
     int isFinalized = 0;

@@ -47,8 +47,8 @@ class MpiEngine {
   MpiEngine(const MpiEngine&) = delete;
   ~MpiEngine();
 
-  // Returns: the engine. Ends the program with a message if there is none: `what`, such as "mpi::wait()", needs
-  // it.
+  // Returns: the engine. Ends the program with a message if there is none: `what`, such as "mpi::wait()",
+  // needs it.
   static MpiEngine& current(const char* what);
 
   // Calls f(), which returns a code of MPI, on a thread that may call MPI. Suspends or blocks where that is

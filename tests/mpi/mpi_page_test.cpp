@@ -32,17 +32,20 @@ namespace {
 class MpiPageTest : public MpiTest {};
 WEFT_INSTANTIATE_WITH_SCHEDULER(MpiPageTest);
 
+// Returns: the sum of what the neighbours have sent.
+double sumOfRing() {
+  const weft::mpi::Communicator& world = weft::mpi::world();
+  const int right = (world.rank() + 1) % world.size();
+  const int left = (world.rank() + world.size() - 1) % world.size();
+  std::vector<double> mine(100, 1), theirs(100);
+  world.sendrecv(mine, right, theirs, left);
+  double sum = 0;
+  world.allreduce(theirs.front(), sum, MPI_SUM);
+  return sum;
+}
+
 TEST_P(MpiPageTest, RanksExchangeMessages) {
-  tests::inTask([&] {
-    const weft::mpi::Communicator& world = weft::mpi::world();
-    const int right = (world.rank() + 1) % world.size();
-    const int left = (world.rank() + world.size() - 1) % world.size();
-    std::vector<double> mine(100, 1), theirs(100);
-    world.sendrecv(mine, right, theirs, left);
-    double sum = 0;
-    world.allreduce(theirs.front(), sum, MPI_SUM);
-    EXPECT_EQ(sum, size);
-  });
+  tests::inTask([&] { EXPECT_EQ(sumOfRing(), size); });
 }
 
 TEST_P(MpiPageTest, AStructureIsSentByItsMembers) {

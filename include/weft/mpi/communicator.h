@@ -29,10 +29,10 @@ class Message;
 //   world.sendrecv(mine, right, theirs, left);
 //   double sum = 0;
 //   world.allreduce(theirs.front(), sum, MPI_SUM);
-// Each function does what the one of MPI of its name does, and suspends the fiber, or blocks the thread, for as
-// long. Those whose names begin with i start it, and return a Request. Several fibers may use a communicator.
-// But all ranks must call its collective functions, from barrier() on, in one order: so one fiber of each
-// rank calls them, or those that do have a communicator of their own, which duplicate() makes.
+// Each function does what the one of MPI of its name does, and suspends the fiber, or blocks the thread, for
+// as long. Those whose names begin with i start it, and return a Request. Several fibers may use a
+// communicator. But all ranks must call its collective functions, from barrier() on, in one order: so one
+// fiber of each rank calls them, or those that do have a communicator of their own, which duplicate() makes.
 // Errors: Error, or the code in `error`; mismatched sizes end the program with a message.
 class Communicator {
  public:
@@ -104,8 +104,8 @@ class Communicator {
   // Both have size() times as many values as each rank sends to each.
   WEFT_EXPORT void alltoall(ConstBuffer data, Buffer result) const;
   WEFT_EXPORT Request ialltoall(ConstBuffer data, Buffer result) const;
-  // Of different lengths: `counts` has, for each rank, how many values of the buffer are of or for that rank. They
-  // lie one after the other.
+  // Of different lengths: `counts` has, for each rank, how many values of the buffer are of or for that rank.
+  // They lie one after the other.
   WEFT_EXPORT void gatherv(ConstBuffer mine, Buffer all, std::span<const int> counts, int root = 0) const;
   WEFT_EXPORT void scatterv(ConstBuffer all, std::span<const int> counts, Buffer mine, int root = 0) const;
   WEFT_EXPORT void allgatherv(ConstBuffer mine, Buffer all, std::span<const int> counts) const;

@@ -15,7 +15,8 @@
 
 namespace weft::inline v0_1::mpi {
 
-// Owns a derived datatype of MPI, which may be used at once. Of struct Particle { double place[3]; int kind; }:
+// Owns a derived datatype of MPI, which may be used at once. Of struct Particle { double place[3]; int kind;
+// }:
 //
 //   const weft::mpi::Datatype particle = weft::mpi::Datatype::structure(
 //       sizeof(Particle),

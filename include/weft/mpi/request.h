@@ -36,8 +36,8 @@ class Status {
   // Return, of a receive or probe: the rank that has sent the message; its tag.
   int source() const noexcept { return status_.MPI_SOURCE; }
   int tag() const noexcept { return status_.MPI_TAG; }
-  // Returns, of a receive or probe: how many values of `type`, or of type T, the message has; MPI_UNDEFINED if
-  // it ends in the middle of one.
+  // Returns, of a receive or probe: how many values of `type`, or of type T, the message has; MPI_UNDEFINED
+  // if it ends in the middle of one.
   WEFT_EXPORT int count(MPI_Datatype type) const;
   template <Transferable T>
   int count() const {
@@ -124,8 +124,8 @@ class Request {
   std::atomic<State> state_{State::None};
 };
 
-// Suspend the fiber, or block the thread, until the operation of the request, or of all, is done. A request of
-// MPI's is MPI_REQUEST_NULL afterwards, unless it is persistent. `statuses`: as many as requests, or none.
+// Suspend the fiber, or block the thread, until the operation of the request, or of all, is done. A request
+// of MPI's is MPI_REQUEST_NULL afterwards, unless it is persistent. `statuses`: as many as requests, or none.
 // Errors: Error, or the code in `error`: that of the first operation that has failed; all are done then.
 WEFT_EXPORT Status wait(Request& request);
 WEFT_EXPORT Status wait(Request& request, std::error_code& error);
@@ -145,8 +145,8 @@ struct Completed {
   Status status;
 };
 
-// Suspend the fiber, or block the thread, until the operation of one request is done. Those that are not under
-// way do not count.
+// Suspend the fiber, or block the thread, until the operation of one request is done. Those that are not
+// under way do not count.
 // Returns: which one; nothing if none is under way. Errors: Error, or the code in `error`.
 WEFT_EXPORT std::optional<Completed> waitAny(std::span<Request> requests);
 WEFT_EXPORT std::optional<Completed> waitAny(std::span<Request> requests, std::error_code& error);
@@ -154,8 +154,8 @@ WEFT_EXPORT std::optional<Completed> waitAny(std::span<MPI_Request> requests);
 WEFT_EXPORT std::optional<Completed> waitAny(std::span<MPI_Request> requests, std::error_code& error);
 
 // As wait(), waitAll() and waitAny(), until `limit` at most. A result wins against a limit.
-// Return: nothing, or false, if the limit came first: the operations are still under way. waitAnyFor() returns
-// nothing as well if none is under way.
+// Return: nothing, or false, if the limit came first: the operations are still under way. waitAnyFor()
+// returns nothing as well if none is under way.
 WEFT_EXPORT std::optional<Status> waitFor(Request& request, const Limit& limit);
 WEFT_EXPORT std::optional<Status> waitFor(MPI_Request& request, const Limit& limit);
 WEFT_EXPORT bool waitAllFor(std::span<Request> requests, const Limit& limit);
