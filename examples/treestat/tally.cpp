@@ -105,7 +105,7 @@ std::string_view typeOf(std::string_view name) {
   return isType ? type : "(none)";
 }
 
-void print(const Tally& tally) {
+void printTotals(const Tally& tally) {
   const Type total = tally.total();
   auto line = [](const char* name, uint64_t value) { std::printf("%-12s %14" PRIu64 "\n", name, value); };
   line("files", total.files);
@@ -116,6 +116,10 @@ void print(const Tally& tally) {
   for (size_t i = 0; i < kNumOddities; ++i) {
     line(kOddityNames[i], tally.oddities[i]);
   }
+}
+
+void print(const Tally& tally) {
+  printTotals(tally);
   printTypes(tally);
 }
 

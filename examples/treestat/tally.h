@@ -50,7 +50,8 @@ struct Tally {
 // and plus signs, with a letter among them; else "(none)".
 std::string_view typeOf(std::string_view name);
 
-// Writes `tally` to standard output: totals, then a table of types.
+// Write `tally` to standard output: totals, and print() then a table of types.
+void printTotals(const Tally& tally);
 void print(const Tally& tally);
 
 // Returns: `path` in one line that does a terminal no harm: what the locale cannot print, in octal.

@@ -31,6 +31,15 @@ void Walk::start(const std::shared_ptr<OpenDirectory>& root) {
   spawn([this, root] { listDirectory(root); });
 }
 
+// A task starts the others, so that it is the last to end if there are none.
+void Walk::start(std::vector<std::string> paths) {
+  spawn([this, paths = std::move(paths)] {
+    for (const std::string& path : paths) {
+      spawn([this, path] { walkDirectory(path); });
+    }
+  });
+}
+
 Tally Walk::tally() {
   const std::lock_guard lock(mutex_);
   return tally_;

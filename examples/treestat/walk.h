@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "console.h"
 #include "open_directory.h"
@@ -43,6 +44,9 @@ class Walk {
   // Starts a walk from `root`. Requires: a scheduler is bound. Lifetime: this object stays until waitFor()
   // has returned true.
   void start(const std::shared_ptr<OpenDirectory>& root);
+
+  // As start(), from each of the directories `paths`, whatever file systems they are on.
+  void start(std::vector<std::string> paths);
 
   // Returns: whether the walk has ended, after waiting for that at most for `duration`. Call it until it
   // returns true.

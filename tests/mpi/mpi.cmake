@@ -28,11 +28,22 @@ foreach(level IN ITEMS serialized funneled)
   weft_add_mpi_test(mpi_${level} 2 mpi_tests --level=${level})
 endforeach()
 
-# Each rank needs two rows at least: a plate of eight, and one whose rows the ranks do not share evenly.
+# The examples, each with small sizes.
 if(TARGET mpi_examples)
-  add_dependencies(mpi mpi_examples)
+  add_dependencies(mpi mpi_examples treestat)
+  get_test_property(mpi_1_ranks ENVIRONMENT environment)
   foreach(ranks IN ITEMS 1 2 4)
+    weft_add_mpi_test(mpi_ring_${ranks}_ranks ${ranks} mpi_ring)
+    # Each rank needs two rows of the plate at least.
     weft_add_mpi_test(mpi_heat_${ranks}_ranks ${ranks} mpi_heat --check 65 51 12)
+    weft_add_mpi_test(mpi_sort_${ranks}_ranks ${ranks} mpi_sort --count=100000 --check)
+    weft_add_mpi_test(mpi_sort_few_${ranks}_ranks ${ranks} mpi_sort --count=3 --check)
+    weft_add_mpi_test(mpi_worklist_${ranks}_ranks ${ranks} mpi_worklist 1000000)
+    add_test(NAME mpi_treestat_shards_${ranks}_ranks
+      COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/mpi/treestat_shards_test.sh $<TARGET_FILE:treestat>
+        ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:mpi_treestat_shards>)
+    set_tests_properties(mpi_treestat_shards_${ranks}_ranks PROPERTIES TIMEOUT 300 PROCESSORS 2 LABELS mpi ENVIRONMENT "${environment}")
   endforeach()
   weft_add_mpi_test(mpi_heat_two_rows 4 mpi_heat --check 16 8 12)
+  set_tests_properties(mpi_ring_4_ranks PROPERTIES PASS_REGULAR_EXPRESSION "the sum of all ranks is 6\n")
 endif()
