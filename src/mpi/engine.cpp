@@ -23,12 +23,30 @@ bool testOne(MpiWait& wait) {
   return isDone != 0 || wait.result != MPI_SUCCESS;
 }
 
+// Tests those that were pending when another had failed: what came of the others must not be asked again.
+bool testPending(MpiWait& wait) {
+  bool isAnyPending = false;
+  for (size_t i = 0; i < wait.requests.size(); ++i) {
+    MPI_Status& status = wait.statuses[i];
+    if (status.MPI_ERROR == MPI_ERR_PENDING) {
+      int isDone = 0;
+      const int code = MPI_Test(&wait.requests[i], &isDone, &status);
+      isAnyPending = isAnyPending || (isDone == 0 && code == MPI_SUCCESS);
+      status.MPI_ERROR = isDone == 0 && code == MPI_SUCCESS ? MPI_ERR_PENDING : code;
+    }
+  }
+  return !isAnyPending;
+}
+
 bool testAll(MpiWait& wait) {
+  if (wait.result != MPI_SUCCESS) {
+    return testPending(wait);
+  }
   int areDone = 0;
   const int code = MPI_Testall(static_cast<int>(wait.requests.size()), wait.requests.data(), &areDone,
                                wait.statuses.data());
   if (code != MPI_ERR_IN_STATUS) {
-    wait.result = code != MPI_SUCCESS ? code : wait.result;
+    wait.result = code;
     return areDone != 0 || code != MPI_SUCCESS;
   }
   // Some have failed, and the others may be under way still.

@@ -64,12 +64,12 @@ struct MpiRequests {
       }
     }
     std::span<MPI_Request> natives() { return natives_.span(); }
-    // What isDone(index) tells is done, and the others are under way still.
+    // What isDone(index) tells is done, and what has failed before the others were; those are under way still.
     template <class IsDone>
     void end(const IsDone& isDone) {
       for (size_t i = 0; i < requests_.size(); ++i) {
         if (requests_[i].state_.load(std::memory_order_relaxed) == State::WaitedFor) {
-          endWait(requests_[i], natives_[i], isDone(i));
+          endWait(requests_[i], natives_[i], natives_[i] == MPI_REQUEST_NULL || isDone(i));
         }
       }
     }

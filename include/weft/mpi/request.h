@@ -155,7 +155,8 @@ WEFT_EXPORT std::optional<Completed> waitAny(std::span<MPI_Request> requests, st
 
 // As wait(), waitAll() and waitAny(), until `limit` at most. A result wins against a limit.
 // Return: nothing, or false, if the limit came first: the operations are still under way. waitAnyFor()
-// returns nothing as well if none is under way.
+// returns nothing as well if none is under way. Errors: Error; of waitAllFor() also at the limit, if an
+// operation has failed by then: others may still be under way.
 WEFT_EXPORT std::optional<Status> waitFor(Request& request, const Limit& limit);
 WEFT_EXPORT std::optional<Status> waitFor(MPI_Request& request, const Limit& limit);
 WEFT_EXPORT bool waitAllFor(std::span<Request> requests, const Limit& limit);
