@@ -25,15 +25,19 @@ int levelOf(std::string_view name) {
 
 class OnlyFailures : public testing::EmptyTestEventListener {
  public:
+  void OnTestStart(const testing::TestInfo& test) override { test_ = &test; }
+  // GoogleTest holds the lock that UnitTest::current_test_info() takes.
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (result.failed()) {
-      const testing::TestInfo* const test = testing::UnitTest::GetInstance()->current_test_info();
-      std::printf("rank %d, %s.%s: %s:%d: %s\n", rank(), test != nullptr ? test->test_suite_name() : "",
-                  test != nullptr ? test->name() : "", result.file_name(), result.line_number(),
+      std::printf("rank %d, %s.%s: %s:%d: %s\n", rank(), test_ != nullptr ? test_->test_suite_name() : "",
+                  test_ != nullptr ? test_->name() : "", result.file_name(), result.line_number(),
                   result.message());
       std::fflush(stdout);
     }
   }
+
+ private:
+  const testing::TestInfo* test_ = nullptr;
 };
 
 }  // namespace
