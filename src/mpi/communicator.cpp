@@ -45,7 +45,8 @@ Communicator::Communicator(MPI_Comm taken) : comm_(taken) {
   if (taken == MPI_COMM_NULL) {
     return;
   }
-  detail::check(MPI_Comm_set_errhandler(taken, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  auto returnErrors = [&] { return MPI_Comm_set_errhandler(taken, MPI_ERRORS_RETURN); };
+  detail::check(MpiEngine::callOrHere(returnErrors), "MPI_Comm_set_errhandler");
   detail::check(MPI_Comm_rank(taken, &rank_), "MPI_Comm_rank");
   detail::check(MPI_Comm_size(taken, &size_), "MPI_Comm_size");
 }

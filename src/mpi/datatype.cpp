@@ -5,15 +5,18 @@
 
 #include <vector>
 
+#include "mpi/engine.h"
 #include "mpi/throw_error.h"
 #include "weft/mpi/buffer.h"
 
 namespace weft::inline v0_1::mpi {
 namespace {
 
+using detail::MpiEngine;
+
 Datatype committed(MPI_Datatype type) {
   Datatype owned(type);
-  detail::check(MPI_Type_commit(&type), "MPI_Type_commit");
+  detail::check(MpiEngine::callOrHere([&] { return MPI_Type_commit(&type); }), "MPI_Type_commit");
   return owned;
 }
 
@@ -22,20 +25,24 @@ Datatype committed(MPI_Datatype type) {
 Datatype::~Datatype() {
   int isFinalized = 0;
   if (type_ != MPI_DATATYPE_NULL && MPI_Finalized(&isFinalized) == MPI_SUCCESS && isFinalized == 0) {
-    MPI_Type_free(&type_);
+    MpiEngine::callOrHere([&] { return MPI_Type_free(&type_); });
   }
 }
 
 Datatype Datatype::contiguous(size_t count, MPI_Datatype type) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  detail::check(MPI_Type_contiguous(detail::checkedCount(count), type, &made), "MPI_Type_contiguous");
+  const int number = detail::checkedCount(count);
+  detail::check(MpiEngine::callOrHere([&] { return MPI_Type_contiguous(number, type, &made); }),
+                "MPI_Type_contiguous");
   return committed(made);
 }
 
 Datatype Datatype::vector(size_t count, size_t length, size_t stride, MPI_Datatype type) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  detail::check(MPI_Type_vector(detail::checkedCount(count), detail::checkedCount(length),
-                                detail::checkedCount(stride), type, &made),
+  detail::check(MpiEngine::callOrHere([&] {
+                  return MPI_Type_vector(detail::checkedCount(count), detail::checkedCount(length),
+                                         detail::checkedCount(stride), type, &made);
+                }),
                 "MPI_Type_vector");
   return committed(made);
 }
@@ -50,13 +57,16 @@ Datatype Datatype::structure(size_t size, std::initializer_list<Member> members)
     types.push_back(member.type);
   }
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  detail::check(MPI_Type_create_struct(detail::checkedCount(members.size()), counts.data(), offsets.data(),
-                                       types.data(), &made),
+  detail::check(MpiEngine::callOrHere([&] {
+                  return MPI_Type_create_struct(detail::checkedCount(members.size()), counts.data(),
+                                                offsets.data(), types.data(), &made);
+                }),
                 "MPI_Type_create_struct");
   const Datatype withoutGap(made);
   // An array of such objects has them `size` bytes apart.
   MPI_Datatype resized = MPI_DATATYPE_NULL;
-  detail::check(MPI_Type_create_resized(made, 0, static_cast<MPI_Aint>(size), &resized),
+  detail::check(MpiEngine::callOrHere(
+                    [&] { return MPI_Type_create_resized(made, 0, static_cast<MPI_Aint>(size), &resized); }),
                 "MPI_Type_create_resized");
   return committed(resized);
 }

@@ -182,6 +182,8 @@ MpiEngine::~MpiEngine() {
   }
 }
 
+MpiEngine* MpiEngine::find() { return theEngine.load(); }
+
 MpiEngine& MpiEngine::current(const char* what) {
   // (3) acquire: pairs with (1).
   MpiEngine* const engine = theEngine.load(std::memory_order_acquire);

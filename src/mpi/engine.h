@@ -50,6 +50,12 @@ class MpiEngine {
   // Returns: the engine. Ends the program with a message if there is none: `what`, such as "mpi::wait()",
   // needs it.
   static MpiEngine& current(const char* what);
+  // Calls f() as call() does, or here if there is no engine: the caller sees to the thread then.
+  template <class F>
+  static int callOrHere(F&& f) {
+    MpiEngine* const engine = find();
+    return engine != nullptr ? engine->call(f) : f();
+  }
 
   // Calls f(), which returns a code of MPI, on a thread that may call MPI. Suspends or blocks where that is
   // another one, and where f() does.
@@ -78,6 +84,7 @@ class MpiEngine {
     Event done{Event::Mode::Manual};
   };
 
+  static MpiEngine* find();
   bool mayCall();
   int callElsewhere(Call& call);
   void serve();
