@@ -211,8 +211,11 @@ void Communicator::alltoallv(ConstBuffer data, std::span<const int> counts, Buff
                              std::span<const int> resultCounts) const {
   const Offsets from(counts, data.count, size_, "alltoallv");
   const Offsets to(resultCounts, result.count, size_, "alltoallv");
+  // MPICH takes two null pointers, which empty ranges may have, for one buffer.
+  char none = 0;
+  void* const room = result.data != nullptr ? result.data : &none;
   finish(MpiOperation{"MPI_Ialltoallv", [&](MPI_Request* request) {
-                        return MPI_Ialltoallv(data.data, counts.data(), from.data(), data.type, result.data,
+                        return MPI_Ialltoallv(data.data, counts.data(), from.data(), data.type, room,
                                               resultCounts.data(), to.data(), result.type, comm_, request);
                       }});
 }
