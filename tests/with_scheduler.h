@@ -99,9 +99,12 @@ inline bool endedInOrder(int status) {
 // byte of the scheduler's allocator is allocated still once the scheduler is gone.
 class WithScheduler : public ::testing::TestWithParam<int> {
  protected:
-  void SetUp() override {
+  void SetUp() override { start(smallConfig(GetParam(), &allocator_)); }
+
+  // Makes the scheduler, for a SetUp() that wants another one.
+  void start(const Scheduler::Config& config) {
     try {
-      scheduler_ = std::make_unique<Scheduler>(smallConfig(GetParam(), &allocator_));
+      scheduler_ = std::make_unique<Scheduler>(config);
     } catch (const std::system_error& error) {
       if (mayStartThreads(GetParam())) {
         throw;

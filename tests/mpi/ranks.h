@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstddef>
 #include <optional>
 #include <thread>
 
@@ -56,7 +57,8 @@ extern Calls calls;
 class MpiTest : public tests::WithScheduler {
  protected:
   void SetUp() override {
-    tests::WithScheduler::SetUp();
+    // A function of MPICH's reductions has a frame of 128 KiB.
+    start(tests::smallConfig(numWorkers(), allocator()).setFiberStackSize(size_t{256} * 1024));
     environment_.emplace();
     world().barrier();
   }
