@@ -17,8 +17,8 @@
 
 #include "with_scheduler.h"
 
-// Misuse of weft::mpi ends the program with a message. A program of its own, a single rank without mpiexec: it
-// does not initialise MPI, which each process of a death test does.
+// Misuse of weft::mpi ends the program with a message. A program of its own, a single rank without mpiexec:
+// it does not initialise MPI, which each process of a death test does.
 namespace weft::mpi_test {
 namespace mpi_misuse_test {
 
