@@ -18,7 +18,7 @@ add_dependencies(mpi mpi_tests)
 function(weft_add_mpi_test name ranks target)
   add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${target}> ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 PROCESSORS 2 LABELS mpi ENVIRONMENT
-    "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=0")
+    "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_hwloc_base_binding_policy=none;OMPI_MCA_mpi_yield_when_idle=0")
 endfunction()
 
 foreach(ranks IN ITEMS 1 2)
@@ -30,6 +30,22 @@ weft_add_mpi_test(mpi_8_ranks 8 mpi_tests --gtest_filter=-*/0:*/2:*/8:*/64)
 foreach(level IN ITEMS serialized funneled)
   weft_add_mpi_test(mpi_${level} 2 mpi_tests --level=${level})
 endforeach()
+
+# A single rank, which needs no mpiexec.
+add_executable(mpi_misuse_test mpi/mpi_misuse_test.cpp)
+target_link_libraries(mpi_misuse_test PRIVATE weft_mpi weft_own GTest::gtest GTest::gtest_main)
+target_include_directories(mpi_misuse_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+add_dependencies(mpi mpi_misuse_test)
+add_test(NAME mpi_misuse_test COMMAND mpi_misuse_test)
+set_tests_properties(mpi_misuse_test PROPERTIES TIMEOUT 300 LABELS mpi)
+
+# mpiexec reports a rank that was killed, after it has ended the others.
+add_executable(mpi_killed_rank mpi/killed_rank.cpp)
+target_link_libraries(mpi_killed_rank PRIVATE weft_mpi weft_own)
+add_dependencies(mpi mpi_killed_rank)
+weft_add_mpi_test(mpi_killed_rank 3 mpi_killed_rank)
+set_tests_properties(mpi_killed_rank PROPERTIES TIMEOUT 60 PASS_REGULAR_EXPRESSION "signal 9|[Kk]illed"
+  FAIL_REGULAR_EXPRESSION "a message of nobody has come")
 
 # The examples, each with small sizes.
 if(TARGET mpi_examples)
