@@ -7,12 +7,14 @@ declaration's comment is the `//` lines right above it, or behind it on its last
 blank line or a comment between them share the comment of the first one.
 """
 
+import pathlib
 import re
 import textwrap
 
 import clang.cindex
 from clang.cindex import AccessSpecifier, CursorKind
 
+STUBS = pathlib.Path(__file__).with_name("stubs")  # for <mpi.h>
 CLASSES = {CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL, CursorKind.CLASS_TEMPLATE,
            CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION}
 FUNCTIONS = {CursorKind.FUNCTION_DECL, CursorKind.FUNCTION_TEMPLATE, CursorKind.CXX_METHOD,
@@ -223,7 +225,7 @@ def macros(header):
 
 def parse(include, paths):
     """Returns the namespaces `weft` of a file that includes the headers."""
-    arguments = ["-xc++", "-std=c++20", "-I%s" % include, "-DWEFT_ASIO_BOOST=0", "-DWEFT_DOCS"]
+    arguments = ["-xc++", "-std=c++20", "-I%s" % include, "-isystem%s" % STUBS, "-DWEFT_ASIO_BOOST=0", "-DWEFT_DOCS"]
     text = "".join("#include <%s>\n" % path.relative_to(include) for path in paths)
     unit = clang.cindex.Index.create().parse("user.cpp", arguments, [("user.cpp", text)])
     broken = [str(message) for message in unit.diagnostics

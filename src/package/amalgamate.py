@@ -6,7 +6,7 @@
     amalgamate.py OUT
 
 OUT/weft.h has the public headers, and OUT/weft.cpp the library with its assembly. OUT/weft_io.h and
-OUT/weft_io.cpp are weft::io over these. Left out are weft/asio.h, weft/tracy.h, weft/defer.h and marl's
+OUT/weft_io.cpp are weft::io over these. Left out are weft/asio.h, weft/mpi.h, weft/tracy.h, weft/defer.h and marl's
 headers. Two calls write the same bytes. Ends with 1, and says what is wrong, where a file has what this script
 does not know.
 """
@@ -18,7 +18,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LICENSE = "// Copyright 2026 The weft Authors\n// SPDX-License-Identifier: Apache-2.0\n"
 # Public headers that no output has. The macro `defer` is for those who ask for it; the others need other libraries.
-LEFT_OUT = {"weft/asio.h", "weft/defer.h", "weft/tracy.h"}
+LEFT_OUT = {"weft/asio.h", "weft/defer.h", "weft/mpi.h", "weft/tracy.h"}
 # What the compiler must know first. It stays whole, above all includes.
 FIRST = "weft/detail/base/language.h"
 BEGIN, END = "weft/detail/base/macros_begin.h", "weft/detail/base/macros_end.h"
@@ -218,7 +218,8 @@ def outputs():
     """Yields: the name of each file, and its text."""
     core = Output(["weft/weft.h"])
     io = Output(["weft/io.h"], core.names)
-    unreached = {name for name in public("weft/**/*.h") - LEFT_OUT - core.names - io.names if "/detail/" not in name}
+    unreached = {name for name in public("weft/**/*.h") - LEFT_OUT - core.names - io.names
+                 if "/detail/" not in name and not name.startswith("weft/mpi/")}
     if unreached:
         raise Problem(f"weft/weft.h does not include {', '.join(sorted(unreached))}")
     first = Source(FIRST)
@@ -229,7 +230,7 @@ def outputs():
 
     files = sorted(str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.cpp"))
     parts = {name: name.split("/")[0] for name in files}
-    library = Output([name for name in files if parts[name] not in ("io", "tools")], core.names)
+    library = Output([name for name in files if parts[name] not in ("io", "mpi", "tools")], core.names)
     assembly = [Assembly(path).text() for path in sorted((ROOT / "src/osfiber_asm").glob("*.S"))]
     yield "weft.cpp", source("the library", library, '#define WEFT_AMALGAMATED 1\n\n#include "weft.h"\n', assembly)
 

@@ -9,7 +9,7 @@
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/weft/*.h)
 file(GLOB marlHeaders RELATIVE ${INCLUDE}/compat ${INCLUDE}/compat/marl/*.h)
 list(FILTER headers EXCLUDE REGEX "_inl\\.h$")  # the second half of another header
-include(${CMAKE_CURRENT_LIST_DIR}/without_asio.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/without_missing.cmake)
 if(NOT headers OR NOT marlHeaders)
   message(FATAL_ERROR "no headers in ${INCLUDE}")
 endif()

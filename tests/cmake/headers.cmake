@@ -10,7 +10,7 @@ file(REMOVE_RECURSE ${WORK})
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/weft/*.h)
 file(GLOB marlHeaders RELATIVE ${INCLUDE}/compat ${INCLUDE}/compat/marl/*.h)
 list(FILTER headers EXCLUDE REGEX "(_inl|/macros_begin|/macros_end)\\.h$")  # halves of other headers
-include(${CMAKE_CURRENT_LIST_DIR}/without_asio.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/without_missing.cmake)
 if(NOT headers OR NOT marlHeaders)
   message(FATAL_ERROR "no headers in ${INCLUDE}")
 endif()

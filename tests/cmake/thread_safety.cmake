@@ -6,7 +6,7 @@
 
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/weft/*.h)
 list(FILTER headers EXCLUDE REGEX "_inl\\.h$")  # the second half of another header
-include(${CMAKE_CURRENT_LIST_DIR}/without_asio.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/without_missing.cmake)
 list(TRANSFORM headers REPLACE "(.+)" "#include <\\1>")
 list(JOIN headers "\n" includes)
 

@@ -16,50 +16,60 @@
 #include "weft/export.h"
 #include "weft/mpi/native.h"
 
+namespace weft::inline v0_1::detail {
+
+// Returns: what MPI calls a T, or MPI_BYTE if it has no name for it.
+template <class T>
+MPI_Datatype mpiNameOf() {
+  if constexpr (std::is_enum_v<T> && !std::same_as<T, std::byte>) {
+    return detail::mpiNameOf<std::underlying_type_t<T>>();
+  }
+#define WEFT_MPI_NAME(type, name)             \
+  else if constexpr (std::same_as<T, type>) { \
+    return name;                              \
+  }
+  WEFT_MPI_NAME(bool, MPI_CXX_BOOL)
+  WEFT_MPI_NAME(char, MPI_CHAR)
+  WEFT_MPI_NAME(signed char, MPI_SIGNED_CHAR)
+  WEFT_MPI_NAME(unsigned char, MPI_UNSIGNED_CHAR)
+  WEFT_MPI_NAME(wchar_t, MPI_WCHAR)
+  WEFT_MPI_NAME(short, MPI_SHORT)
+  WEFT_MPI_NAME(unsigned short, MPI_UNSIGNED_SHORT)
+  WEFT_MPI_NAME(int, MPI_INT)
+  WEFT_MPI_NAME(unsigned, MPI_UNSIGNED)
+  WEFT_MPI_NAME(long, MPI_LONG)
+  WEFT_MPI_NAME(unsigned long, MPI_UNSIGNED_LONG)
+  WEFT_MPI_NAME(long long, MPI_LONG_LONG)
+  WEFT_MPI_NAME(unsigned long long, MPI_UNSIGNED_LONG_LONG)
+  WEFT_MPI_NAME(float, MPI_FLOAT)
+  WEFT_MPI_NAME(double, MPI_DOUBLE)
+  WEFT_MPI_NAME(long double, MPI_LONG_DOUBLE)
+  WEFT_MPI_NAME(std::complex<float>, MPI_CXX_FLOAT_COMPLEX)
+  WEFT_MPI_NAME(std::complex<double>, MPI_CXX_DOUBLE_COMPLEX)
+  WEFT_MPI_NAME(std::complex<long double>, MPI_CXX_LONG_DOUBLE_COMPLEX)
+#undef WEFT_MPI_NAME
+  else {
+    return MPI_BYTE;
+  }
+}
+
+}  // namespace weft::inline v0_1::detail
+
 namespace weft::inline v0_1::mpi {
 
-// What MPI calls a value of type T. get() is called at each use.
+// What MPI calls a value of type T.
 //
 //   template <>
 //   struct weft::mpi::DatatypeOf<Particle> {
 //     static MPI_Datatype get() { return particleType; }  // a Datatype of the program's
 //   };
-// Without such a specialisation, a value of a class that may be copied as bytes is sent as bytes: then all
-// ranks must have the same kind of processor.
+// Without such a specialisation, numbers, bool, std::complex and enumerations have MPI's own, and a value of
+// another type that may be copied as bytes is sent as bytes: then all ranks must have processors of one kind.
 template <class T>
 struct DatatypeOf {
-  static MPI_Datatype get() { return MPI_BYTE; }
+  // Returns: MPI's datatype. It is called at each use.
+  static MPI_Datatype get() { return detail::mpiNameOf<T>(); }
 };
-
-#define WEFT_MPI_DATATYPE(type, name)          \
-  template <>                                  \
-  struct DatatypeOf<type> {                    \
-    static MPI_Datatype get() { return name; } \
-  };
-WEFT_MPI_DATATYPE(bool, MPI_CXX_BOOL)
-WEFT_MPI_DATATYPE(char, MPI_CHAR)
-WEFT_MPI_DATATYPE(signed char, MPI_SIGNED_CHAR)
-WEFT_MPI_DATATYPE(unsigned char, MPI_UNSIGNED_CHAR)
-WEFT_MPI_DATATYPE(wchar_t, MPI_WCHAR)
-WEFT_MPI_DATATYPE(short, MPI_SHORT)
-WEFT_MPI_DATATYPE(unsigned short, MPI_UNSIGNED_SHORT)
-WEFT_MPI_DATATYPE(int, MPI_INT)
-WEFT_MPI_DATATYPE(unsigned, MPI_UNSIGNED)
-WEFT_MPI_DATATYPE(long, MPI_LONG)
-WEFT_MPI_DATATYPE(unsigned long, MPI_UNSIGNED_LONG)
-WEFT_MPI_DATATYPE(long long, MPI_LONG_LONG)
-WEFT_MPI_DATATYPE(unsigned long long, MPI_UNSIGNED_LONG_LONG)
-WEFT_MPI_DATATYPE(float, MPI_FLOAT)
-WEFT_MPI_DATATYPE(double, MPI_DOUBLE)
-WEFT_MPI_DATATYPE(long double, MPI_LONG_DOUBLE)
-WEFT_MPI_DATATYPE(std::complex<float>, MPI_CXX_FLOAT_COMPLEX)
-WEFT_MPI_DATATYPE(std::complex<double>, MPI_CXX_DOUBLE_COMPLEX)
-WEFT_MPI_DATATYPE(std::complex<long double>, MPI_CXX_LONG_DOUBLE_COMPLEX)
-#undef WEFT_MPI_DATATYPE
-
-template <class T>
-  requires std::is_enum_v<T>
-struct DatatypeOf<T> : DatatypeOf<std::underlying_type_t<T>> {};
 
 // A type whose values MPI moves: one with a DatatypeOf of its own, or one that may be copied as bytes.
 template <class T>
@@ -92,6 +102,7 @@ class Buffer;
 // Lifetime: refers to the values, which stay as they are until the operation is done.
 class ConstBuffer {
  public:
+  // Has no values, or those that are given.
   ConstBuffer() = default;
   template <detail::Row R>
     requires Transferable<std::ranges::range_value_t<R>>
@@ -107,6 +118,7 @@ class ConstBuffer {
   ConstBuffer(const void* values, size_t number, MPI_Datatype datatype)
       : data(values), count(detail::checkedCount(number)), type(datatype) {}
 
+  // As MPI takes them: where the first value lies, how many there are, of which type.
   const void* data = nullptr;
   int count = 0;
   MPI_Datatype type = MPI_BYTE;
@@ -115,6 +127,7 @@ class ConstBuffer {
 // Room for values that are received, as ConstBuffer.
 class Buffer {
  public:
+  // Has no room, or what is given.
   Buffer() = default;
   template <detail::Row R>
     requires(Transferable<std::ranges::range_value_t<R>> &&
@@ -131,6 +144,7 @@ class Buffer {
   Buffer(void* room, size_t number, MPI_Datatype datatype)
       : data(room), count(detail::checkedCount(number)), type(datatype) {}
 
+  // As MPI takes them: where the first value lies, how many there are, of which type.
   void* data = nullptr;
   int count = 0;
   MPI_Datatype type = MPI_BYTE;

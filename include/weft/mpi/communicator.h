@@ -36,6 +36,7 @@ class Message;
 // Errors: Error, or the code in `error`; mismatched sizes end the program with a message.
 class Communicator {
  public:
+  // A receive or a probe takes a message of any rank, or with any tag.
   static constexpr int kAnySource = MPI_ANY_SOURCE;
   static constexpr int kAnyTag = MPI_ANY_TAG;
 
@@ -61,6 +62,8 @@ class Communicator {
   WEFT_EXPORT Communicator duplicate() const;
   WEFT_EXPORT Communicator split(int color, int key = 0) const;
 
+  // Send to the rank `to`, and receive from the rank `from`, a message with the tag `tag`. recv() returns who
+  // has sent it, and how much. sendrecv() does both at the same time.
   WEFT_EXPORT void send(ConstBuffer data, int to, int tag = 0) const;
   WEFT_EXPORT void send(ConstBuffer data, int to, int tag, std::error_code& error) const;
   WEFT_EXPORT Request isend(ConstBuffer data, int to, int tag = 0) const;
@@ -81,6 +84,7 @@ class Communicator {
   WEFT_EXPORT std::optional<Status> tryProbe(int from = kAnySource, int tag = kAnyTag) const;
   WEFT_EXPORT Message mprobe(int from = kAnySource, int tag = kAnyTag) const;
 
+  // From here on all ranks take part. barrier() waits for all. bcast() sends what `root` has to all.
   WEFT_EXPORT void barrier() const;
   WEFT_EXPORT Request ibarrier() const;
   WEFT_EXPORT void bcast(Buffer data, int root = 0) const;
@@ -136,6 +140,7 @@ WEFT_EXPORT const Communicator& self();
 // Lifetime: it is received before it is destroyed; otherwise a message ends the program.
 class Message {
  public:
+  // Takes over a message that MPI_Mprobe(3) or MPI_Improbe(3) has matched.
   Message(MPI_Message taken, const Status& status) noexcept : message_(taken), status_(status) {}
   Message(Message&& other) noexcept
       : message_(std::exchange(other.message_, MPI_MESSAGE_NULL)), status_(other.status_) {}

@@ -27,9 +27,9 @@ class Datatype {
  public:
   // A part of a structure: `count` values of `type`, `offset` bytes from its beginning.
   struct Member {
-    size_t offset;
-    size_t count;
-    MPI_Datatype type;
+    size_t offset;      // in bytes
+    size_t count;       // values in a row
+    MPI_Datatype type;  // of each
   };
 
   // Has no datatype, or takes over `taken`, which MPI_Type_commit(3) was called for.

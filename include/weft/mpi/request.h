@@ -30,6 +30,7 @@ namespace weft::inline v0_1::mpi {
 // What has come of an operation.
 class Status {
  public:
+  // Has nothing, or what MPI has told.
   Status() = default;
   explicit Status(const MPI_Status& status) noexcept : status_(status) {}
 
@@ -58,6 +59,7 @@ class Status {
 // them it has no end.
 class Limit {
  public:
+  // No end; or one after `duration`, at `time`, or at a stop.
   Limit() = default;
   template <class Rep, class Period>
   Limit(const std::chrono::duration<Rep, Period>& duration,  // NOLINT(google-explicit-constructor)
@@ -67,8 +69,8 @@ class Limit {
       : deadline(time), token(std::move(stop)) {}
   Limit(std::stop_token stop) : token(std::move(stop)) {}  // NOLINT(google-explicit-constructor)
 
-  detail::TimePoint deadline = detail::kNever;
-  std::stop_token token;
+  detail::TimePoint deadline = detail::kNever;  // the wait ends then
+  std::stop_token token;                        // or at a stop
 };
 
 // Owns a request of MPI: an operation that is under way, such as Communicator::isend() starts.
