@@ -22,6 +22,13 @@ constexpr uint32_t kLimit = UINT32_MAX - 1;
 
 constexpr auto kShortestSleep = std::chrono::microseconds(50);  // the system rounds shorter ones up
 
+// A fiber of the calling thread begins, or ends, to wait for a request.
+void countWaits(int change) {
+  if (Worker* const worker = Worker::current()) {
+    worker->numPolled += change;
+  }
+}
+
 Scheduler& checked(Scheduler* scheduler, const char* name) {
   WEFT_ASSERT(scheduler != nullptr,
               "the poll source \"%s\" was made on a thread without a scheduler. "
@@ -147,7 +154,14 @@ void PollCore::list(Node& node) {
 void PollCore::link(Node& node) {
   assertMayBeCalled();
   list_.forceRoom();
+  countWaits(1);
   list(node);
+}
+
+bool PollCore::withdraw(Node& node, Waiter& self) {
+  const bool isDone = takeOut(node, self);
+  countWaits(-1);
+  return isDone;
 }
 
 WaitEnd PollCore::waitForRoom(Waiter& self, TimePoint deadline, const std::stop_token& token) {
@@ -185,10 +199,15 @@ WaitEnd PollCore::waitFor(Waiter& self, Node& node, TimePoint deadline, const st
   SelectChoice<> choice;
   node.owner = &self;
   node.choice = &choice;
+  countWaits(1);
   list(node);
   const auto claim = [&] { return choice.tryChoose(kLimit); };
-  const WaitEnd end = blockStoppable(self, deadline, token, claim, name(), this);
-  return end == WaitEnd::Woken || withdraw(node, self) ? WaitEnd::Woken : end;
+  WaitEnd end = blockStoppable(self, deadline, token, claim, name(), this);
+  if (end != WaitEnd::Woken && takeOut(node, self)) {
+    end = WaitEnd::Woken;
+  }
+  countWaits(-1);
+  return end;
 }
 
 // A thread without fibers tests by itself, since the workers may be busy, or none may be there. It sleeps in
@@ -213,7 +232,7 @@ WaitEnd PollCore::waitOnThread(void* handle, TimePoint deadline, const std::stop
 }
 
 // Returns: whether the request is done nevertheless.
-bool PollCore::withdraw(Node& node, Waiter& self) {
+bool PollCore::takeOut(Node& node, Waiter& self) {
   for (;;) {
     WaitList claimed;
     const PollList<>::Withdrawn result = list_.withdraw(node, self, claimed);

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "scheduler/worker/worker.h"
+#include "scheduler/worker/worker_group.h"
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/wait/poll_core.h"
 
@@ -15,6 +16,8 @@ namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr auto kNap = std::chrono::milliseconds(1);
+// How much later than due a bound thread tests that does not wait for a request itself.
+constexpr std::chrono::nanoseconds kGrace = std::chrono::milliseconds(4);
 // For how long the watcher goes on without requests.
 constexpr auto kStandby = std::chrono::milliseconds(8);
 
@@ -61,11 +64,11 @@ bool PollHub::test(const Worker& worker) {
 }
 
 // Returns: when the next test is due of what `worker` may test; kNever if nothing of it is in flight.
-TimePoint PollHub::due(const Worker& worker, bool& isAnyShared) {
+TimePoint PollHub::due(const Worker& worker, std::chrono::nanoseconds grace, bool& isAnyShared) {
   TimePoint earliest = kNever;
   for (PollCore* source = first_; source != nullptr; source = source->next) {
     if (source->mayBeTestedBy(&worker) && source->isAwaited()) {
-      earliest = std::min(earliest, source->due());
+      earliest = std::min(earliest, source->due() + (source->isShared() ? grace : grace.zero()));
       isAnyShared = isAnyShared || source->isShared();
     }
   }
@@ -76,8 +79,11 @@ TimePoint PollHub::watch(const Worker& worker) {
   const TimePoint now = TimePoint::clock::now();
   const std::lock_guard guard(lock_);
   bool isAnyShared = false;
-  TimePoint until = due(worker, isAnyShared);
-  if (worker.mode() == Worker::Mode::SingleThreaded) {
+  // A bound thread leaves it to the workers what its own fibers do not wait for, unless all of them are busy.
+  const bool isBound = worker.mode() == Worker::Mode::SingleThreaded;
+  const bool isLast = isBound && worker.numPolled == 0 && worker.group().numWorkers != 0;
+  TimePoint until = due(worker, isLast ? kGrace : kGrace.zero(), isAnyShared);
+  if (isBound) {
     return until;
   }
   const Worker* const watcher = watch_.watcher();

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 
 #include "scheduler/worker/poll_watch.h"
@@ -52,7 +53,7 @@ class PollHub {
 
  private:
   PollCore* beginTest(const Worker& worker, TimePoint now, size_t& number);
-  TimePoint due(const Worker& worker, bool& isAnyShared);
+  TimePoint due(const Worker& worker, std::chrono::nanoseconds grace, bool& isAnyShared);
   bool stopIfUnused(const Worker& worker, TimePoint now);
 
   PollWatch<const Worker> watch_;

@@ -59,6 +59,8 @@ class Worker {
     return currentFiber != nullptr ? static_cast<FiberControlBlock*>(currentFiber)->worker : nullptr;
   }
 
+  int numPolled = 0;  // requests of poll sources that fibers of the worker wait for
+
   // Makes the calling thread's native stack the main fiber.
   void enterThread();
   void leaveThread();
