@@ -87,6 +87,7 @@ class PollCore {
  private:
   WaitEnd waitFor(Waiter& self, Node& node, TimePoint deadline, const std::stop_token& token);
   WaitEnd waitOnThread(void* handle, TimePoint deadline, const std::stop_token& token);
+  bool isDoneSoon(void* handle);
   bool takeOut(Node& node, Waiter& self);
   WaitEnd waitForRoom(Waiter& self, TimePoint deadline, const std::stop_token& token);
   SchedulerCore& core() const;
