@@ -16,14 +16,23 @@ namespace weft::inline v0_1 {
 namespace detail {
 namespace {
 
+// Whether MPI tells of its errors: some libraries end the program where they are asked before or afterwards.
+bool isRunning() {
+  int hasBegun = 0;
+  int hasEnded = 0;
+  MPI_Initialized(&hasBegun);
+  MPI_Finalized(&hasEnded);
+  return hasBegun != 0 && hasEnded == 0;
+}
+
 class MpiCategory final : public std::error_category {
  public:
   const char* name() const noexcept override { return "mpi"; }
   std::string message(int code) const override {
     std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
     int length = 0;
-    if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) {
-      return "unknown error " + std::to_string(code);
+    if (!isRunning() || MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) {
+      return "MPI error " + std::to_string(code);
     }
     return {text.data(), static_cast<size_t>(length)};
   }
@@ -54,7 +63,9 @@ Error::~Error() = default;
 
 int Error::errorClass() const noexcept {
   int found = MPI_ERR_UNKNOWN;
-  MPI_Error_class(code().value(), &found);
+  if (detail::isRunning()) {
+    MPI_Error_class(code().value(), &found);
+  }
   return found;
 }
 

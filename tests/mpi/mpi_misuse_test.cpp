@@ -7,8 +7,11 @@
 
 #include <array>
 #include <climits>
+#include <cstdlib>
 #include <functional>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -186,6 +189,25 @@ TEST_F(MpiMisuseTest, NobodyWaitsWhenTheEnvironmentEnds) {
                  yield();
                }),
                "the mpi::Environment was destroyed while 1 fibers wait for MPI. Let them end before");
+}
+
+// No misuse, but in a process of its own too.
+TEST_F(MpiMisuseTest, AnErrorMayOutliveMPI) {
+  EXPECT_EXIT(
+      {
+        std::error_code code;
+        withMpi([&] {
+          int value = 0;
+          mpi::self().recv(value, 99, 0, code);
+        });
+        const mpi::Error error(code.value(), "late");
+        const bool isTold = error.what() == "late: MPI error " + std::to_string(code.value()) &&
+                            error.errorClass() == MPI_ERR_UNKNOWN;
+        std::exit(code && isTold ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(std::exit(mpi::category().message(MPI_ERR_TRUNCATE).empty() ? 1 : 0),
+              testing::ExitedWithCode(0), "");
 }
 
 TEST_F(MpiMisuseTest, TheSchedulerOutlivesTheEnvironment) {

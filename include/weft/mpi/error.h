@@ -13,7 +13,7 @@
 
 namespace weft::inline v0_1::mpi {
 
-// Returns: the category of MPI's error codes. message() is MPI's own text.
+// Returns: the category of MPI's error codes. message() is MPI's own text while MPI runs.
 WEFT_EXPORT const std::error_category& category() noexcept;
 
 // An operation of MPI has failed. what() has the name of its function and MPI's text, code() MPI's code.
@@ -30,7 +30,7 @@ class WEFT_EXPORT Error : public std::system_error {
   Error(const Error&) noexcept = default;
   ~Error() override;
 
-  // Returns: MPI's class of the error, such as MPI_ERR_TRUNCATE.
+  // Returns: MPI's class of the error, such as MPI_ERR_TRUNCATE; MPI_ERR_UNKNOWN once MPI has ended.
   int errorClass() const noexcept;
 };
 
