@@ -4,6 +4,7 @@
 #include <weft/mpi.h>
 
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <weft/waitgroup.h>
@@ -14,6 +15,12 @@
 // Messages between two ranks: send(), recv() and their relatives.
 namespace weft::mpi_test {
 namespace {
+
+// What is only to be sent is no room, and a description of values is no value.
+static_assert(!std::is_constructible_v<mpi::Buffer, mpi::ConstBuffer&>);
+static_assert(!std::is_constructible_v<mpi::Buffer, const int&>);
+static_assert(!std::is_constructible_v<mpi::Buffer, const std::vector<int>&>);
+static_assert(std::is_constructible_v<mpi::ConstBuffer, mpi::Buffer&>);
 
 class MessagesTest : public MpiTest {};
 WEFT_INSTANTIATE_WITH_SCHEDULER(MessagesTest);

@@ -138,7 +138,8 @@ class Buffer {
         count(detail::countOf<std::ranges::range_value_t<R>>(std::ranges::size(range))),
         type(DatatypeOf<std::ranges::range_value_t<R>>::get()) {}
   template <class T>
-    requires(Transferable<T> && !std::is_const_v<T> && !detail::Row<T> && !std::same_as<T, Buffer>)
+    requires(Transferable<T> && !std::is_const_v<T> && !detail::Row<T> && !std::same_as<T, Buffer> &&
+             !std::same_as<T, ConstBuffer>)
   Buffer(T& value)  // NOLINT(google-explicit-constructor)
       : data(std::addressof(value)), count(detail::countOf<T>(1)), type(DatatypeOf<T>::get()) {}
   Buffer(void* room, size_t number, MPI_Datatype datatype)
