@@ -1,6 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -103,10 +104,11 @@ auto allgatherOf(const ConstBuffer& mine, const Buffer& all, const Communicator&
 
 auto alltoallOf(const ConstBuffer& data, const Buffer& result, const Communicator& ranks) {
   assertEqual(data, result, "alltoall");
-  WEFT_ASSERT(data.count % ranks.size() == 0,
+  const int size = std::max(ranks.size(), 1);  // MPI refuses a communicator without ranks
+  WEFT_ASSERT(data.count % size == 0,
               "mpi::Communicator::alltoall(): %d values are not as many for each of %d ranks.", data.count,
-              ranks.size());
-  const int each = data.count / ranks.size();
+              size);
+  const int each = data.count / size;
   return MpiOperation{"MPI_Ialltoall", [=, comm = ranks.get()](MPI_Request* request) {
                         return MPI_Ialltoall(data.data, each, data.type, result.data, each, result.type, comm,
                                              request);

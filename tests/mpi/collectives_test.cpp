@@ -509,6 +509,15 @@ TEST_P(CollectivesTest, FibersProbeForAMessageEachAndGetEachOnce) {
   EXPECT_EQ(numTimes, std::vector<int>(kMany, 1));
 }
 
+TEST_P(CollectivesTest, ACommunicatorWithoutRanksIsAnError) {
+  const mpi::Communicator none;
+  int value = 1;
+  int result = 0;
+  EXPECT_THROW(none.barrier(), mpi::Error);
+  EXPECT_THROW(none.allreduce(value, result, MPI_SUM), mpi::Error);
+  EXPECT_THROW(none.alltoall(value, result), mpi::Error);
+}
+
 TEST_P(CollectivesTest, ARankThatIsNotThereIsAnError) {
   tests::inTask([&] {
     std::error_code error;
