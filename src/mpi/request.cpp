@@ -64,8 +64,7 @@ struct MpiRequests {
       }
     }
     std::span<MPI_Request> natives() { return natives_.span(); }
-    // What isDone(index) tells is done, and what has failed before the others were; those are under way
-    // still.
+    // What isDone(index) tells is done, and so is what has failed. The others are under way still.
     template <class IsDone>
     void end(const IsDone& isDone) {
       for (size_t i = 0; i < requests_.size(); ++i) {
