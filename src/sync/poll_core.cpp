@@ -199,7 +199,10 @@ WaitEnd PollCore::wait(void* handle, TimePoint deadline, const std::stop_token& 
   }
   Waiter& self = currentWaiter();
   if (self.fiber == nullptr) {
-    return waitOnThread(handle, deadline, token);
+    numOnThreads_.fetch_add(1, std::memory_order_relaxed);
+    const WaitEnd end = waitOnThread(handle, deadline, token);
+    numOnThreads_.fetch_sub(1, std::memory_order_relaxed);
+    return end;
   }
   if (isDoneSoon(handle)) {
     countIo();

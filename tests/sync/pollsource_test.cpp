@@ -103,6 +103,19 @@ TEST_P(PollSourceTest, ABoundThreadWaits) {
   device.join();
 }
 
+TEST_P(PollSourceTest, WhatAThreadWithoutASchedulerWaitsForIsInFlight) {
+  Source source(&test);
+  Job job;
+  std::thread waiter([&] { source.wait(&job); });
+  while (source.numInFlight() == 0) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(source.numInFlight(), 1u);
+  job.isDone = true;
+  waiter.join();
+  EXPECT_EQ(source.numInFlight(), 0u);
+}
+
 TEST_P(PollSourceTest, EachOfManyWaitersGoesOnOnceItsRequestIsDone) {
   constexpr int kJobs = tests::scaled(2000, 300);
   std::vector<Job> jobs(kJobs);

@@ -51,7 +51,8 @@ class PollCore {
   // called, here or by who tests. Waits if too many are in flight.
   WEFT_EXPORT void start(Node& node);
 
-  WEFT_EXPORT size_t numInFlight() { return list_.size(); }
+  // Those that threads without fibers wait for count, too.
+  WEFT_EXPORT size_t numInFlight() { return list_.size() + numOnThreads_.load(std::memory_order_relaxed); }
   Scheduler& scheduler() const { return scheduler_; }
   // Returns: whether the caller may use it: false on other threads than the one that it is for.
   WEFT_EXPORT bool mayBeUsedHere() const;
@@ -102,6 +103,8 @@ class PollCore {
   const Worker* const only_;  // the only one that tests; null: all
   PollList<> list_;
   std::atomic<TimePoint::rep> due_{0};  // when the next test should come; written under the list's lock
+  // What threads without fibers wait for, which test by themselves. relaxed: for reports, and tells misuse.
+  std::atomic<size_t> numOnThreads_{0};
   // Of who tests.
   const std::unique_ptr<PollPace> pace_;
   size_t count_ = 0;  // of window_
