@@ -170,9 +170,12 @@ MpiEngine::MpiEngine(mpi::ThreadLevel level, bool finalizes)
 }
 
 MpiEngine::~MpiEngine() {
-  const size_t left = source_.numInFlight();
+  WEFT_ASSERT(mayCall(), "the mpi::Environment was destroyed on another thread than the one that calls MPI.");
+  const size_t left = numWaiting();
   WEFT_ASSERT(left == 0,
-              "the mpi::Environment was destroyed while %zu fibers wait for MPI. Let them end before.", left);
+              "the mpi::Environment was destroyed while %zu fibers or threads wait for MPI. Let them end "
+              "before.",
+              left);
   calls_.close();
   hasServed_.wait();
   // (2) release: pairs with (1).
@@ -182,11 +185,13 @@ MpiEngine::~MpiEngine() {
   }
 }
 
-MpiEngine* MpiEngine::find() { return theEngine.load(); }
+MpiEngine* MpiEngine::find() {
+  // (3) acquire: pairs with (1).
+  return theEngine.load(std::memory_order_acquire);
+}
 
 MpiEngine& MpiEngine::current(const char* what) {
-  // (3) acquire: pairs with (1).
-  MpiEngine* const engine = theEngine.load(std::memory_order_acquire);
+  MpiEngine* const engine = find();
   if (engine == nullptr) [[unlikely]] {
     int isFinalized = 0;
     MPI_Finalized(&isFinalized);
@@ -200,8 +205,10 @@ MpiEngine& MpiEngine::current(const char* what) {
 bool MpiEngine::mayCall() { return PollAccess::coreOf(source_).mayBeUsedHere(); }
 
 int MpiEngine::callElsewhere(Call& call) {
+  numCalls_.fetch_add(1, std::memory_order_relaxed);
   calls_.send(&call);
   call.done.wait();
+  numCalls_.fetch_sub(1, std::memory_order_relaxed);
   return call.result;
 }
 

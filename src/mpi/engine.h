@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -72,6 +74,10 @@ class MpiEngine {
   // Returns: false if the limit came first.
   bool wait(MpiWait& wait, const mpi::Limit& limit);
 
+  // Returns: how many fibers and threads wait for MPI. A call for another fiber may wait for a request.
+  size_t numWaiting() const {
+    return std::max(source_.numInFlight(), numCalls_.load(std::memory_order_relaxed));
+  }
   mpi::ThreadLevel level() const { return level_; }
   const mpi::Communicator& world() const { return world_; }
   const mpi::Communicator& self() const { return self_; }
@@ -96,6 +102,7 @@ class MpiEngine {
   PollSource<MpiWait> source_;
   // Of the levels at which one thread calls MPI: what others ask it for.
   Channel<Call*> calls_;
+  std::atomic<size_t> numCalls_{0};  // that have not returned; relaxed: tells misuse
   Event hasServed_{Event::Mode::Manual};
 };
 

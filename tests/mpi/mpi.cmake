@@ -34,7 +34,7 @@ endforeach()
 # A single rank, which needs no mpiexec.
 add_executable(mpi_misuse_test mpi/mpi_misuse_test.cpp)
 target_link_libraries(mpi_misuse_test PRIVATE weft_mpi weft_own GTest::gtest GTest::gtest_main)
-target_include_directories(mpi_misuse_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(mpi_misuse_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${weft_SOURCE_DIR}/src)
 add_dependencies(mpi mpi_misuse_test)
 add_test(NAME mpi_misuse_test COMMAND mpi_misuse_test)
 set_tests_properties(mpi_misuse_test PROPERTIES TIMEOUT 300 LABELS mpi)

@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -16,8 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include <weft/event.h>
 #include <weft/scheduler.h>
 
+#include "mpi/engine.h"
 #include "with_scheduler.h"
 
 // Misuse of weft::mpi ends the program with a message. A program of its own, a single rank without mpiexec:
@@ -181,14 +184,48 @@ TEST_F(MpiMisuseTest, AMessageIsReceivedOnce) {
 }
 
 TEST_F(MpiMisuseTest, NobodyWaitsWhenTheEnvironmentEnds) {
-  EXPECT_DEATH(withMpi([] {
-                 schedule([] {
-                   int value = 0;
-                   mpi::self().recv(value);
-                 });
-                 yield();
-               }),
-               "the mpi::Environment was destroyed while 1 fibers wait for MPI. Let them end before");
+  EXPECT_DEATH(
+      withMpi([] {
+        schedule([] {
+          int value = 0;
+          mpi::self().recv(value);
+        });
+        yield();
+      }),
+      "the mpi::Environment was destroyed while 1 fibers or threads wait for MPI. Let them end before");
+}
+
+TEST_F(MpiMisuseTest, NoThreadWaitsWhenTheEnvironmentEnds) {
+  for (const mpi::ThreadLevel level : {mpi::ThreadLevel::Multiple, mpi::ThreadLevel::Funneled}) {
+    EXPECT_DEATH(withMpi(
+                     [] {
+                       Event isThere;
+                       std::thread([isThere] {
+                         int value = 0;
+                         int got = 0;
+                         mpi::self().sendrecv(value, 0, got, 0, 1, 1);
+                         isThere.signal();
+                         mpi::self().recv(value);
+                       }).detach();
+                       isThere.wait();
+                       while (detail::MpiEngine::current("test").numWaiting() == 0) {
+                         yield();
+                       }
+                     },
+                     level),
+                 "while 1 fibers or threads wait for MPI. Let them end before");
+  }
+}
+
+TEST_F(MpiMisuseTest, AnEnvironmentOfLevelFunneledEndsOnItsThread) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(0));
+        const Scheduler::Binding bound(scheduler);
+        auto environment = std::make_unique<mpi::Environment>(mpi::ThreadLevel::Funneled);
+        std::thread([&] { environment.reset(); }).join();
+      },
+      "was destroyed on another thread than the one that calls MPI");
 }
 
 // No misuse, but in a process of its own too.

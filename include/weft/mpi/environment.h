@@ -43,8 +43,9 @@ enum class ThreadLevel : uint8_t {
 // With another level than Multiple, each operation of a fiber of another thread is a task of the thread that
 // has made the environment. It runs when that thread waits, which it therefore does, for example by
 // TaskGroup::wait(), rather than work for long.
-// Lifetime: the scheduler outlives it, and all requests, communicators and datatypes have ended before. If a
-// fiber waits for a request still, a message ends the program.
+// That thread also ends the environment, and stays bound to the scheduler until then.
+// Lifetime: the scheduler outlives it, and all requests and communicators have ended before. If a fiber or a
+// thread waits for MPI still, a message ends the program.
 class Environment {
  public:
   // MPI for the scheduler that is bound to the caller. The level is `most`, or less, if MPI does not provide
