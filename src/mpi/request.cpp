@@ -142,8 +142,9 @@ bool awaitAll(std::span<MPI_Request> requests, std::span<MPI_Status> statuses, c
 }
 
 bool awaitAll(std::span<Request> requests, const Limit& limit, int& code) {
+  Few<MPI_Status> statuses(requests.size());  // before the wait begins, since it may throw
   MpiRequests::Several several(requests, kWaitAll, false);
-  const bool areDone = awaitAll(several.natives(), {}, limit, code);
+  const bool areDone = awaitAll(several.natives(), statuses.span(), limit, code);
   several.end([&](size_t) { return areDone; });
   return areDone;
 }
