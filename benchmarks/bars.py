@@ -635,6 +635,13 @@ def mpi_bars():
     for library, workers, name in rivals:
         yield Bar("the same by %s" % name,
                   time["step_ms"](library, "heat", workers), time["tenth_ms"](library, "heat", workers))
+    answers = figures_of("mpi", "ns_per_message")
+    for pairs, limit in ((1, 2), (16, 1.43), (1024, 1.43)):
+        workload = "answers-%d" % pairs
+        yield Bar("a message of %s that answer each other on fibers, by MPI's blocking calls" % ("two" if pairs == 1 else "%d pairs" % pairs),
+                  answers("weft", workload), answers("blocking", workload), limit)
+    yield Bar("processor time while 1,000 fibers wait for messages",
+              figures_of("mpi", "cpu_percent")("weft", "idle-1000"), None, 5, "%")
     yield Bar("the method: MPI_Sendrecv hides none, so that nine tenths of the 500 us show in a step, at least",
               time["most_ms"]("blocking", "heat"), time["step_ms"]("blocking", "heat"), 1)
 
