@@ -97,12 +97,11 @@ bool PollCore::beginTest() {
   return true;
 }
 
-bool PollCore::finishTest() {
+bool PollCore::finishTest(TimePoint began) {
   for (size_t i = 0; i < count_; ++i) {
     handles_[i] = window_[i]->handle;
   }
   PollDone done;
-  const TimePoint began = TimePoint::clock::now();
   callTest(handles_, count_, done);
   endTest(done, began);
   return done.any();
@@ -156,15 +155,17 @@ void PollCore::list(Node& node) {
 // has nothing else to do, and there are no requests of others to test.
 bool PollCore::isDoneSoon(void* handle) {
   const Worker& worker = *Worker::current();
-  const TimePoint end = TimePoint::clock::now() + kBeforeSuspension;
-  do {
-    if (worker.hasOwnWork() || numInFlight() != 0) {
-      return false;
-    }
+  // The clock is not read where there is something else.
+  for (TimePoint end = kNever; !worker.hasOwnWork() && numInFlight() == 0;) {
     if (isDoneAtOnce(handle)) {
       return true;
     }
-  } while (TimePoint::clock::now() < end);
+    const TimePoint now = TimePoint::clock::now();
+    if (now >= end) {
+      return false;
+    }
+    end = end == kNever ? now + kBeforeSuspension : end;
+  }
   return false;
 }
 
@@ -194,6 +195,10 @@ WaitEnd PollCore::wait(void* handle, TimePoint deadline, const std::stop_token& 
     countIo();
     return WaitEnd::Woken;
   }
+  return waitFurther(handle, deadline, token);
+}
+
+WaitEnd PollCore::waitFurther(void* handle, TimePoint deadline, const std::stop_token& token) {
   if (token.stop_requested()) {
     return WaitEnd::Stopped;
   }

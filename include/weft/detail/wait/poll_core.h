@@ -46,6 +46,8 @@ class PollCore {
 
   // Suspends the fiber, or blocks the thread, until the request `handle` is done.
   WEFT_EXPORT WaitEnd wait(void* handle, TimePoint deadline, const std::stop_token& token);
+  // As wait(), for a request that the caller has just found not done.
+  WEFT_EXPORT WaitEnd waitFurther(void* handle, TimePoint deadline, const std::stop_token& token);
 
   // Tests the request of `node`, and if it is not done, has it tested until it is. Then node.complete is
   // called, here or by who tests. Waits if too many are in flight.
@@ -71,9 +73,9 @@ class PollCore {
   // relaxed: a hint.
   TimePoint due() const { return TimePoint(TimePoint::duration(due_.load(std::memory_order_relaxed))); }
   // Begins a test of one window. Returns: false if there is nothing to test, or somebody tests. Otherwise
-  // finishTest() follows, which returns whether a request was done.
+  // finishTest() follows, which is told when the test began, and returns whether a request was done.
   bool beginTest();
-  bool finishTest();
+  bool finishTest(TimePoint began);
   const char* name() const { return options_.name; }
   PollCore* next = nullptr;
 
