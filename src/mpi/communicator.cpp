@@ -29,12 +29,7 @@ auto recvOf(const Buffer& room, int from, int tag, MPI_Comm comm) {
 }
 
 bool awaitMessage(MpiWait& wait, const Limit& limit, const char* name) {
-  MpiEngine& engine = MpiEngine::current(name);
-  bool isThere = false;
-  engine.call([&] {
-    isThere = engine.wait(wait, limit);
-    return MPI_SUCCESS;
-  });
+  const bool isThere = MpiEngine::await(wait, limit, name);
   detail::check(wait.result, name);
   return isThere;
 }

@@ -16,7 +16,8 @@ namespace {
 
 std::atomic<MpiEngine*> theEngine{nullptr};
 
-// One request, which may be persistent and not started: MPI_Testsome(3) would pass that over.
+// One request. It may be persistent and not started, which MPI_Testsome(3) would pass over: so each is tested
+// here first.
 bool testOne(MpiWait& wait) {
   int isDone = 0;
   wait.result = MPI_Test(wait.requests.data(), &isDone, &wait.status);
@@ -83,7 +84,7 @@ class Tester {
     count_ = 0;
     for (size_t i = 0; i < batch.size(); ++i) {
       MpiWait& wait = batch[i];
-      if (wait.kind == MpiWait::Kind::One && std::exchange(wait.wasTested, true)) {
+      if (wait.kind == MpiWait::Kind::One) {
         add(wait, i);
       } else if (wait.test()) {
         batch.setDone(i);
@@ -232,8 +233,17 @@ bool MpiEngine::wait(MpiWait& wait, const mpi::Limit& limit) {
     countIo();
     return true;
   }
-  wait.wasTested = true;
   return PollAccess::coreOf(source_).waitFurther(&wait, limit.deadline, limit.token) == WaitEnd::Woken;
+}
+
+bool MpiEngine::await(MpiWait& wait, const mpi::Limit& limit, const char* what) {
+  MpiEngine& engine = current(what);
+  bool isDone = false;
+  engine.call([&] {
+    isDone = engine.wait(wait, limit);
+    return MPI_SUCCESS;
+  });
+  return isDone;
 }
 
 }  // namespace weft::inline v0_1::detail

@@ -21,12 +21,11 @@
 namespace weft::inline v0_1::detail {
 
 // What a fiber waits for: an operation, several, or a message. It lies in the frame of who waits, and is
-// tested by whoever may call MPI.
+// tested there once, and then by whoever may call MPI.
 struct MpiWait {
   enum class Kind : uint8_t { One, All, Any, Probe, MatchedProbe };
 
   Kind kind = Kind::One;
-  bool wasTested = false;
   std::span<MPI_Request> requests{};  // not of a probe
   std::span<MPI_Status> statuses{};   // of All: as many, or none
   MPI_Comm comm = MPI_COMM_NULL;      // of a probe, as what follows
@@ -73,6 +72,8 @@ class MpiEngine {
   // Waits until `wait` is done, or `limit` has come. On a thread that may call MPI.
   // Returns: false if the limit came first.
   bool wait(MpiWait& wait, const mpi::Limit& limit);
+  // As wait(), of the engine, on any thread. `what`: as for current().
+  static bool await(MpiWait& wait, const mpi::Limit& limit, const char* what);
 
   // Returns: how many fibers and threads wait for MPI. A call for another fiber may wait for a request.
   size_t numWaiting() const {

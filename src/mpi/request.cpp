@@ -80,27 +80,13 @@ struct MpiRequests {
   };
 };
 
-namespace {
-
-// Returns: whether `wait` is done.
-bool await(MpiWait& wait, const mpi::Limit& limit, const char* what) {
-  MpiEngine& engine = MpiEngine::current(what);
-  bool isDone = false;
-  engine.call([&] {
-    isDone = engine.wait(wait, limit);
-    return MPI_SUCCESS;
-  });
-  return isDone;
-}
-
-}  // namespace
 }  // namespace detail
 
 namespace mpi {
 namespace {
 
-using detail::await;
 using detail::Few;
+using detail::MpiEngine;
 using detail::MpiRequests;
 using detail::MpiWait;
 
@@ -111,7 +97,7 @@ constexpr const char* kWaitAny = "mpi::waitAny()";
 // Each waits until `limit`, and sets `code` to MPI's.
 std::optional<Status> awaitNative(MPI_Request& request, const Limit& limit, int& code) {
   MpiWait wait{.requests = {&request, 1}};
-  const bool isDone = await(wait, limit, kWait);
+  const bool isDone = MpiEngine::await(wait, limit, kWait);
   code = wait.result;
   return isDone ? std::optional(Status(wait.status)) : std::nullopt;
 }
@@ -136,7 +122,7 @@ bool awaitAll(std::span<MPI_Request> requests, std::span<MPI_Status> statuses, c
   Few<MPI_Status> own(statuses.empty() ? requests.size() : 0);
   MpiWait wait{
       .kind = MpiWait::Kind::All, .requests = requests, .statuses = statuses.empty() ? own.span() : statuses};
-  const bool areDone = await(wait, limit, kWaitAll);
+  const bool areDone = MpiEngine::await(wait, limit, kWaitAll);
   code = wait.result;
   return areDone;
 }
@@ -151,7 +137,7 @@ bool awaitAll(std::span<Request> requests, const Limit& limit, int& code) {
 
 std::optional<Completed> awaitAny(std::span<MPI_Request> requests, const Limit& limit, int& code) {
   MpiWait wait{.kind = MpiWait::Kind::Any, .requests = requests};
-  const bool isAnyDone = await(wait, limit, kWaitAny);
+  const bool isAnyDone = MpiEngine::await(wait, limit, kWaitAny);
   code = wait.result;
   if (!isAnyDone || wait.index == MPI_UNDEFINED) {
     return std::nullopt;
